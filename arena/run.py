@@ -98,7 +98,10 @@ class RunOptions(TypedDict, total=False):
     scale_limits: bool
     """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
-    """Processors to reserve for each game: ``off`` (default), ``auto``, or a list to divide, such as ``0-3,8``."""
+    """How to reserve processors for each game: ``off`` (default), ``auto`` or a list.
+
+    ``auto`` divides all processors among the games; a list such as ``0-3,8`` divides the listed processors.
+    """
     oversubscribe: bool
     """Whether to play even if the games need more processors or memory than the machine has (default: no)."""
     accept_engine_change: bool

@@ -179,8 +179,8 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
     """Number of games, from the start of the schedule, that count. ``results`` are the outcomes so far.
 
     If a sequential test is decided, the games up to its decision count. In formats whose later games depend on results,
-    this is the largest number still possible. In all other cases, all planned games count, and so do further games
-    that were played under an earlier, longer plan.
+    the result is the largest number of games still possible. In all other cases, all planned games count, and so do
+    further games that were played under an earlier, longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games

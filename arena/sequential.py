@@ -235,7 +235,7 @@ class Reach:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether no outcome can show the ``gain`` or ``no_regression``, so that a run is pointless.
+        """Whether a run is pointless, because no outcome can show the ``gain`` or ``no_regression``.
 
         Always false for a ``difference`` or an ``equivalence``.
         """

@@ -76,7 +76,7 @@ class TournamentSpec(RunSpec):
     as many as there are openings.
     """
     rounds: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, value=1, example=5)
-    """Number of rounds of a round robin, a gauntlet or a Swiss tournament. ``pairs`` is a multiple of it."""
+    """Number of rounds of a round robin, a gauntlet or a Swiss tournament. ``pairs`` is a multiple of this number."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="clock=10+0.1", expected=GRAMMAR)
     ponder: ClassVar[bool] = schema.switch()
     engines: ClassVar[str] = schema.text(default=COMPUTED, example="engines.toml", expected="the file of your engines")

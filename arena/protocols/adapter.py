@@ -1,7 +1,7 @@
 """An adapter that lets a UCCI engine play under a Qianhong program, like UCCI2QH (2007) for ElephantEye.
 
-Commands are handled as by the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. The
-adapter sends ``banmoves`` for the moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
+The adapter handles commands like the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. It
+sends ``banmoves`` for the moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
 has no resignation, so the adapter plays a legal move when the engine resigns. If the engine fails, the adapter answers
 ``ERROR``, and the next search restarts the engine.
 """

@@ -64,7 +64,7 @@ def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
     """Detect from one move whether an engine numbers the ranks from 0 or from 1.
 
     ``text`` is the engine's move; ``legal`` has the legal moves in ICCS notation. Returns the number with which the
-    move is legal; ``None`` if neither or both are possible.
+    move is legal; ``None`` if it is legal with both numbers or with neither.
     """
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None

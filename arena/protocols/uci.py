@@ -184,7 +184,7 @@ def _limit_words(limits: Limits) -> str:
 
 
 def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
-    """The constant parts of a game's ``go`` commands: before both times, after both times, and after ``movestogo``.
+    """The constant parts of a game's ``go`` commands: before the two clock times, after them, and after ``movestogo``.
 
     ``limits`` has the player's limits, ``opponent`` the opponent's limits. ``side_to_move`` is as for ``go_command``.
     Without a clock, the first part is the whole command.

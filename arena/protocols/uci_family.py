@@ -92,8 +92,9 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Score in centipawns for the side to move. ``MATE - n`` is a mate in n plies; ``n - MATE`` is
-    being mated in n plies.
+    """Score in centipawns for the side to move.
+
+    With ``MATE`` of ``engine.values``, ``MATE - n`` is a mate in n plies; ``n - MATE`` is being mated in n plies.
     """
     depth: int | None = None
     nodes: int | None = None
@@ -226,7 +227,7 @@ class UciFamilyClient(ProtocolClient):
     answers: ClassVar[tuple[str, ...]]
     """First words of the lines that end a search. The client expects the first of them but accepts any."""
     remarks: ClassVar[str]
-    """The text in an ``info`` line that marks its rest as a message for people."""
+    """The text in an ``info`` line after which the rest of the line is a message for people."""
 
     def __init__(self) -> None:
         super().__init__()

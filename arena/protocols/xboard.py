@@ -170,9 +170,9 @@ def variation_text(line: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_move(word: str) -> str:
-    """Remove the move number from a move. If the move names both squares, write only these and any promotion piece.
+    """Remove the move number from a move.
 
-    The result is then in lower case.
+    A move that names both its squares is also reduced to the squares and the promotion piece, in lower case.
     """
     word = _MOVE_NUMBER.sub("", word)
     found = _SQUARES.fullmatch(word)
@@ -281,7 +281,7 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 def clock_commands(clock: PlayerClock | None) -> list[str]:
     """The commands that send both clocks, in centiseconds, before a move; none without a clock.
 
-    If the opponent has no clock, the player's own time is sent for it.
+    If the opponent has no clock, the player's own time is also sent as the opponent's time.
     """
     if clock is None:
         return []
@@ -455,7 +455,7 @@ class XboardClient(ProtocolClient):
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds of the last search, from the engine's centiseconds; ``None`` if it reported none."""
+        """Duration of the last search in ms, from reported centiseconds; ``None`` if the engine reported none."""
         return parse_thinking_time(self._thinking)
 
     @property
@@ -785,9 +785,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an engine that has exceeded its time since ``began_ns``; returns the exception to raise.
+        """Stop an engine that has exceeded the time for its move; returns the exception to raise.
 
-        This is ``NoMove`` if the engine has claimed a result, otherwise a fault.
+        The search began at ``began_ns`` (``time.monotonic_ns``). The exception is ``NoMove`` if the engine has claimed
+        a result, otherwise ``PlayerFault``.
         """
         if self._client.claim:
             self._halt()

@@ -24,9 +24,12 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key of the programs that played. Each entry is a list: path, working directory and digest of one build."""
+"""Metadata key of the programs that played: lists of path, working directory and digest, one for each build."""
 OTHER_FILES = "files of players"
-"""Metadata key of the other files that players' arguments and options name, in the form of ``PROGRAMS``."""
+"""Metadata key of the other files that players' arguments and options name.
+
+The value has lists of path, working directory and digest, one for each content of a file.
+"""
 DRIVERS = "driver identities"
 """Metadata key of the list of every ``driver_identity`` with which external programs played, oldest first."""
 ACCEPTED = "accepted changes"

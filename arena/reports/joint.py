@@ -197,7 +197,7 @@ def _value_text(value: Any) -> str:
 
 
 def _settings(player: PlayerSpec) -> str:
-    """All settings that can influence a player's moves, as text; its name is left out."""
+    """All settings that can influence a player's moves, as text without the player's name."""
     return json.dumps({**player.content(), "name": ""}, sort_keys=True)
 
 

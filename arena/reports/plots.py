@@ -45,8 +45,8 @@ def plots_of(
 ) -> tuple[Plot, ...]:
     """The plots of a tournament's report.
 
-    ``records`` are the games that ``tables`` counts. ``run`` is the sequential test, ``None`` without one. ``game`` is
-    the game's name.
+    ``records`` are the games that are counted in ``tables``. ``run`` is the sequential test, ``None`` without one.
+    ``game`` is the game's name.
     """
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)

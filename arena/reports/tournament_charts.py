@@ -436,7 +436,10 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """A heat map of scores in percent: the row's player against the column's. Columns are labelled by row number."""
+    """A heat map of scores in percent: the player of the row against the player of the column.
+
+    Columns are labelled by row number.
+    """
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

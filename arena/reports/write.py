@@ -142,10 +142,10 @@ def exported(
     players: Mapping[str, PlayedAs] = MappingProxyType({}),
     pgn_detail: str = DETAILS[0],
 ) -> Iterator[Iterator[GameRecord]]:
-    """A context that yields an iterator over ``records``. Each game that is read is also written to ``games.pgn`` and
-    ``games.csv``.
+    """A context that yields an iterator over ``records`` and writes each game that is read from it to two files.
 
-    The end of the context replaces both files. Games with number ``count`` or higher are marked as not counted.
+    The end of the context replaces ``games.pgn`` and ``games.csv`` in ``directory`` by these files. Only the first
+    ``count`` games of the schedule count; all others are marked as not counted.
     ``players`` and ``pgn_detail`` are as for ``GameWriter``.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
@@ -189,7 +189,7 @@ def read_contents(
 ) -> Contents:
     """Read the games once, in schedule order; returns the contents of the report.
 
-    Games with the number ``planned_games`` or higher do not count, because a sequential test was decided before them.
+    Only the first ``planned_games`` games of the schedule count, because a sequential test may be decided after them.
     In a joint report, ``runs`` has each run's folder and specification. ``notes`` and ``provenance`` become warnings
     (see ``Contents`` and ``Caveats``). Chunks of games may be written into ``directory``.
     """

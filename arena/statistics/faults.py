@@ -36,7 +36,7 @@ class FaultCount:
     """Kind of fault: one of ``FORFEITS``."""
     games: int
     number: int
-    """Number, in the schedule, of the first game with this fault."""
+    """Index in the schedule, from 0, of the first game with this fault."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
@@ -123,7 +123,7 @@ class FaultStreaks:
         """A sentence on the first player with too many consecutive faults, and its last fault; empty before that."""
 
     def add(self, record: GameRecord) -> None:
-        """Count a game for both of its players."""
+        """Update the numbers of consecutive faults of both players of a game, and ``reason``."""
         cause = cause_of(record)
         for name in {record.first, record.second}:
             self._streaks[name] = self._streaks[name] + 1 if cause is not None and cause[0] == name else 0

@@ -1,6 +1,7 @@
 """The ranking in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
 
-Only complete rounds count. The ratings of ``arena.statistics.standings`` are independent of it and use all games.
+Only complete rounds count. The ratings of ``arena.statistics.standings`` do not depend on this ranking and use all
+games.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class SwissRow:
     sonneborn_berger: float
     """Tie-break: the sum of the points of beaten opponents, and half the points of opponents in tied encounters.
 
-    For a round without games, the player's own points replace the opponent's.
+    A round without games counts like a round against an opponent with the player's own points.
     """
     direct_encounter: float | None
     """Tie-break: points in the encounters with all players who are still tied after the tie-breaks above.

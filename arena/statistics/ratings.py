@@ -130,7 +130,7 @@ class Ratings:
     first_move_error: float
     """Half the width of the 95 % interval of ``first_move_advantage``."""
     draw_parameter: float
-    """Davidson's nu: a draw's probability divided by the geometric mean of both winning probabilities."""
+    """Davidson's nu: the probability of a draw divided by the geometric mean of the players' winning probabilities."""
     dispersion: float
     """Variance of pair scores, divided by their variance for independent games; below 1 if openings decide games."""
     groups: tuple[tuple[int, ...], ...]
@@ -358,9 +358,10 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Derivatives with respect to all parameters: strengths, first-move advantage and ln nu.
+        """Derivatives of a sum over rows with respect to all strengths, the first-move advantage and ln nu.
 
-        ``rows`` has the derivatives with respect to each row's difference of strength, shape (rows,).
+        ``rows`` has the derivative of each row with respect to its difference of strength, shape (rows,). The
+        derivative with respect to ln nu is returned as 0.
         """
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]

@@ -162,7 +162,7 @@ class Standing:
     rating: float
     """Rating in Elo from a joint fit to all games.
 
-    It is relative to the anchors or, if the player's group has none, to the group's mean.
+    It is relative to the anchors of the player's group or, without anchors, to the group's mean.
     """
     rating_error: float
     """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, infinite without games."""

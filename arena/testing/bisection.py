@@ -86,12 +86,12 @@ class Bisection:
 
     @property
     def is_without_fault(self) -> bool:
-        """Whether the last commit is good, so that there is no bad commit to find."""
+        """Whether the last commit is good; there is then no bad commit to find."""
         return self.verdicts.get(self.commits[-1].name) == GOOD
 
     @property
     def suspects(self) -> list[Commit]:
-        """The commits that may be the first bad one. In the end there is only one, unless others were skipped."""
+        """The commits that may be the first bad one. At the end there are several only if commits were skipped."""
         good, bad = self._span
         return [] if self.is_without_fault else list(self.commits[good + 1 : bad + 1])
 

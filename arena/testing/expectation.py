@@ -109,7 +109,7 @@ def expectation(settings: SequentialSettings, elo: float, pairs: int, outcomes: 
 
 
 def _stopping_bounds(settings: SequentialSettings, variance: float) -> tuple[float, float]:
-    """The bounds of a Brownian motion that stops as often as the log-likelihood ratio at interim analyses.
+    """The bounds of a Brownian motion that models a log-likelihood ratio with interim analyses.
 
     Analyses are only made after whole batches, when the ratio is already beyond its bound. Therefore the bounds of the
     motion are farther away, by ``OVERSHOOT`` standard deviations of a batch (Siegmund, "Sequential Analysis", 1985,

@@ -66,9 +66,10 @@ class FollowedRun:
         return self._state
 
     async def events(self, language: str, *, all_boards: bool = False) -> AsyncGenerator[dict[str, Any] | None, None]:
-        """Yield the whole state, then all changed sections; ``None`` after ``KEEP_ALIVE_SECONDS`` without a change.
+        """Yield the whole state of the run, and after each change the changed sections, keyed by name.
 
-        ``all_boards`` requests the moves of all running games from the run. ``close`` ends the iteration.
+        Yields ``None`` after ``KEEP_ALIVE_SECONDS`` without a change. ``all_boards`` requests the moves of all running
+        games from the run. ``close`` ends the iteration.
         """
         self._viewers[language] = self._viewers.get(language, 0) + 1
         self._boards += all_boards
@@ -127,10 +128,10 @@ class FollowedRun:
         return await asyncio.to_thread(ask, self.folder, all_moves=wanted[1], dialogues=wanted[0])
 
     async def dialogue(self, name: str) -> dict[str, Any]:
-        """The last lines exchanged with the players of a running game. The run publishes them on request.
+        """The last lines exchanged with the players of a running game, which the run publishes on request.
 
-        ``players`` has a pair of name and lines for each side if ``state`` is ``shown``; otherwise it is empty.
-        Other values of ``state``:
+        Returns a dictionary with the keys ``state`` and ``players``. ``players`` has a pair of name and lines for each
+        side if ``state`` is ``shown``; otherwise it is empty. Other values of ``state``:
 
         - ``asked``: the run has not answered yet
         - ``over``: there is no such game in progress
@@ -165,7 +166,7 @@ class FollowedRun:
     def figures(self, language: str) -> dict[str, Any]:
         """Plots and tables of a run for the page; empty if there are none.
 
-        For a tournament, this is the ranking or the crosstable.
+        For a tournament, these are the ranking or the crosstable.
         """
         placing = self._follower.placing
         if placing is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""The package that contains each script, keyed by the script's name."""
+"""Maps the name of each script to the package that contains it."""
 
 
 def asset_text(name: str) -> str:

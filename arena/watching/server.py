@@ -59,10 +59,10 @@ def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
 
 
 class _Guard:
-    """Rejects requests other than GET and HEAD, and requests for a host name other than this machine's.
+    """Rejects requests other than GET and HEAD, and requests for a host name that is not this machine's own.
 
-    Without it, a page of another site could map its own host name to this machine and read the runs (DNS rebinding).
-    Numeric addresses are allowed, because the attack is impossible with them.
+    Without the check of host names, a page of another site could map its own host name to this machine and read the
+    runs (DNS rebinding). Numeric addresses are allowed, because the attack is impossible with them.
     """
 
     def __init__(self, inner: ASGIApp, host: str) -> None:

@@ -87,7 +87,10 @@ FIT_PAUSE = 100
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
-"""Maximum size in bytes of a store checked for damage at its first reading; runs and reports check larger ones."""
+"""Maximum size in bytes of a store that is checked for damage when it is first read.
+
+Larger stores are only checked by runs and reports.
+"""
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 

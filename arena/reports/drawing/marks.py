@@ -220,7 +220,7 @@ def widen_coinciding(lines: Sequence[Line2D]) -> None:
 
 
 def _points_by_place(line: Line2D) -> dict[float, float]:
-    """The y positions of a line's points in the figure, in points (1/72 inch), keyed by x value."""
+    """The height of each point of a line in the figure, in units of 1/72 inch, keyed by the x value of the point."""
     axes = line.axes
     assert axes is not None
     figure = axes.get_figure()

@@ -40,7 +40,7 @@ class BisectionReport:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the last test ended without a verdict at its maximum length, so that the bisection cannot go on."""
+        """Whether the last test ended without a verdict at its maximum length. The bisection cannot go on then."""
         return bool(self.steps) and self.steps[-1].verdict == UNDECIDED
 
     @property
