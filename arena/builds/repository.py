@@ -102,7 +102,7 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """Last part of the path or URL, without ``.git``."""
+        """Name of the repository: the last part of its path or URL, without ``.git``."""
         parts = [part for part in re.split(r"[/:\\]", self.place.removesuffix("/.git")) if part]
         return parts[-1].removesuffix(".git") or "repository"
 

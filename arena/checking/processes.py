@@ -44,7 +44,7 @@ def family_of(number: int) -> list[ProcessStatus]:
 
 
 def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
-    """The processes that are still running."""
+    """The members of ``processes`` that still run; zombies do not."""
     now = {one.number: one for one in _all()}
     return [
         one
@@ -54,7 +54,7 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 
 
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
-    """Processor time in seconds that the processes have used or, because others were running, have waited for.
+    """Processor time in seconds that the processes have used, or have waited for while other processes ran.
 
     This is the time that they would use on an otherwise idle machine. Waiting counts as 0 if the system does not report
     it.

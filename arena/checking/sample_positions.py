@@ -29,7 +29,7 @@ MOVES_TRIED = 100
 
 @dataclass(frozen=True)
 class SamplePositions:
-    """Test positions of one game; a field is ``None`` if the random games had no such position."""
+    """Test positions of one game, such as chess; a field is ``None`` if the random games had no such position."""
 
     ordinary: tuple[Position, ...]
     """One position of each random game: from game ``i`` the position after ``SPACING * i`` plies.
@@ -136,7 +136,10 @@ def _pieces(position: Position) -> list[str]:
 
 
 def _repeated(start: Position) -> Position | None:
-    """A position with the start board after two moves of each side; ``None`` if moves cannot be undone."""
+    """The position in which the board of ``start`` is reached again after two moves of each side.
+
+    ``None`` if the first moves of the game cannot be taken back.
+    """
     position = start.copy()
     moves: list[str] = []
     for _ in range(2):

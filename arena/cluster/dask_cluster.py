@@ -26,11 +26,11 @@ from elolab.engine.language import console
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
-"""Interval between queries of the cluster's workers."""
+"""Seconds between queries of the cluster's workers."""
 ANSWER_SECONDS = 10.0
-"""Time without an answer after which the scheduler is considered lost."""
+"""Seconds without an answer after which the scheduler is considered lost."""
 PATIENCE_SECONDS = 60.0
-"""Maximum wait for a lost scheduler to return, or for a first worker to appear."""
+"""Maximum number of seconds to wait for a lost scheduler to return, or for a first worker to appear."""
 QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
 """Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0

@@ -43,13 +43,16 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
-"""Target duration of a chunk: long compared to its transfer, but short enough to lose little work with a worker."""
+"""Target duration of a chunk in seconds.
+
+It is long compared to the transfer of a chunk, but short enough to lose little work if a worker is lost.
+"""
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
 GROWTH = 4
-"""A worker's next chunk has at most this many times as many games as its last chunk.
+"""Maximum ratio of the number of games in a worker's next chunk to the number in its last chunk.
 
-The size of chunks is computed from the duration of games, which a few games estimate only roughly.
+The size of a chunk is computed from the duration of the last games, and the first few games are a poor estimate.
 """
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
@@ -78,7 +81,7 @@ class _Record:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
-    """Files that the worker lacks, with the argument of ``Worker.play`` that stands for each; ``None`` until sent."""
+    """Result of ``Worker.share`` for each file that the worker lacks; ``None`` until the file is sent."""
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)
@@ -190,9 +193,9 @@ class ClusterRunner(Runner):
 
         Without ``wall_clock``, games limited by real time raise ``ClusterError``, because other load on a worker
         disturbs them. ``files`` holds the required digests of external players' files. If a file is not in it, the
-        first worker's digest is added, and the other workers must match it. ``sides`` is the load of the players. A
-        worker whose machine is too small for that load is refused; with ``oversubscribe`` there is only a warning.
-        ``scaling`` gives the factors for wall-time limits; with ``None`` the limits are not scaled.
+        first worker's digest is added, and the other workers must match it. ``sides`` has the processors and memory
+        that each player needs. A worker whose machine is too small is refused; with ``oversubscribe`` there is only a
+        warning. ``scaling`` gives the factors for wall-time limits; with ``None`` the limits are not scaled.
         """
         from elolab.engine.compiled.identity import engine_identity
 

@@ -50,7 +50,7 @@ class Worker:
     memory: int = 0
     """Memory that the worker can use, in MiB; 0 if unknown."""
     share: Callable[[SentFile], Any] = lambda sent: sent
-    """Function that sends a file to the worker once; returns the argument of ``play`` that stands for it."""
+    """Function that sends a file to the worker; its result is passed to ``play``, which then receives the file."""
 
 
 class RefusedWorker(NamedTuple):

@@ -23,10 +23,10 @@ from elolab.engine.errors import argument
 
 CONNECT_SECONDS = 15
 START_SECONDS = 90.0
-"""Time limit for the start of the scheduler and all workers."""
+"""Time limit in seconds for the start of the scheduler and all workers."""
 LOOK_SECONDS = 0.1
 FAREWELL_SECONDS = 20.0
-"""Time limit for ending what an interrupted or failed start has already started."""
+"""Time limit in seconds for ending the processes that an interrupted or failed start has already started."""
 ORPHANED_WORKER, ORPHANED_SCHEDULER = "60 s", "1 h"
 """Times after which a worker without scheduler, and an idle scheduler, exit by themselves.
 

@@ -28,11 +28,11 @@ from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.weights import Weights, find_weights, provide_weights
 
 IDLE_SECONDS = 60.0
-"""Idle time after which a seat ends its players' processes."""
+"""Seconds without a chunk after which a worker ends the processes of a run's players."""
 REPORT_SECONDS = 1.0
-"""Interval between reports on games in progress."""
+"""Seconds between reports on games in progress."""
 DIALOGUE_SECONDS = 5.0
-"""Time for which reports contain the dialogue of a chunk's game after it was requested."""
+"""Seconds for which reports contain the dialogue of a chunk's game after it was requested."""
 
 
 class ChunkGame(NamedTuple):
@@ -297,7 +297,7 @@ class _Seat:
 
 
 class _Seats:
-    """All seats of this process, and the orders received."""
+    """The seats of this process and the orders that it received; each seat plays the chunks of one run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -311,7 +311,7 @@ class _Seats:
 
     @contextmanager
     def taken(self, run: str) -> Iterator[_Seat]:
-        """Context manager that reserves a seat of the run for one chunk; creates a seat if none is free."""
+        """Context manager that reserves a ``_Seat`` of the run to play one chunk; creates one if none is free."""
         with self._lock:
             seat = next((one for one in reversed(self._free) if one.run == run), None)
             if seat is not None:
@@ -365,7 +365,7 @@ class _Seats:
             seat.close()
 
     def _clear(self) -> None:
-        """Periodically close seats that have been idle for ``IDLE_SECONDS``."""
+        """Look periodically for seats that have been idle for ``IDLE_SECONDS``; end the processes of their players."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             self._close(lambda seat: time.monotonic() - seat.left_at > IDLE_SECONDS)

@@ -30,7 +30,7 @@ class Format(ABC):
     decides_on_the_way: bool = False
     """Whether later batches depend on results.
 
-    Such a tournament does not wait for a player that fails to start: its opponents win by walkover, which is final.
+    If so, the tournament does not wait for a player that fails to start: its opponents win by walkover, which is final.
     Players cannot join later.
     """
     has_fixed_length: bool = True

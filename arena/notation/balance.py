@@ -271,7 +271,7 @@ def generate(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select the first ``count`` distinct candidates that ``accepts`` returns true for, in the order of their numbers.
+    """Select the first ``count`` distinct candidates for which ``accepts`` is true, in the order of their numbers.
 
     ``propose`` makes the candidates, in at most ``concurrency`` threads. ``progress`` is called with the selection so
     far after each candidate. Raises ``OpeningError`` if too few candidates are accepted.
@@ -300,7 +300,7 @@ def balance(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select the distinct openings of a suite that ``accepts`` returns true for, in the suite's order.
+    """Select the distinct openings of a suite for which ``accepts`` is true, in the suite's order.
 
     ``entries`` come from ``arena.notation.openings.entries_of``. Without a ``judge``, all scores are 0. The first
     entry that is an error is raised; with ``skip_illegal``, such entries are counted as dropped instead. The other

@@ -121,7 +121,10 @@ _TAGS_OF_THE_END = {
 
 
 def shortened(portable: PortableGame, plies: int) -> PortableGame:
-    """The first ``plies`` plies of a game, without result and final tags; unchanged if the game is not longer."""
+    """The first ``plies`` plies of a game; unchanged if the game is not longer.
+
+    A cut game loses its result, the tags about its end and its closing comment.
+    """
     if len(portable.moves) <= plies:
         return portable
     tags = tuple((name, value) for name, value in portable.tags if name.lower() not in _TAGS_OF_THE_END)

@@ -212,8 +212,8 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = None) -> Suite:
     """Read the suite of a specification; ``source`` is its file, or names the command line.
 
-    ``plies`` is as for ``load_suite``. An error that another value of the key ``openings`` would mend begins with the
-    file and the key.
+    ``plies`` is as for ``load_suite``. If the suite cannot be found and ``source`` is a TOML file, the error message
+    begins with that file and the key ``openings``.
     """
     try:
         return load_suite(openings, game, plies=plies)

@@ -245,7 +245,7 @@ def _move_comments(record: GameRecord, game: Game, players: Mapping[str, PlayedA
 
 
 def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs]) -> list[float | None]:
-    """Milliseconds on the mover's clock after each move; ``None`` if it has no clock or its limits are unknown."""
+    """Milliseconds on the mover's clock after each move; ``None`` if the mover has no clock or unknown limits."""
     left: list[float | None] = [None] * len(record.moves)
     start = game.side_to_move(record.opening.position) + len(record.opening.moves)
     for side, played in enumerate(sides_of(record, players)):
@@ -257,7 +257,8 @@ def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs])
 def _closing_comment(record: GameRecord, game: Game) -> str:
     """Comment on how the game ended: the winner and the reason.
 
-    After a fault, the comment is the description of the fault; after a game that an engine solved, the exact margin.
+    After a fault, the comment describes the fault. If the exact score of the game is known and not 0, the comment
+    gives the margin with best play.
     """
     if (fault := record.detail.get("fault")) is not None:
         return str(fault["text"])
@@ -522,7 +523,7 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
 
 
 def _decoded(data: bytes, encoding: str) -> list[str]:
-    """A list of one text, the decoded bytes; empty if they are invalid in that encoding."""
+    """Decode bytes; returns a list with the text, or an empty list if the bytes are invalid in the encoding."""
     try:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
@@ -530,7 +531,10 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
-    """A list of one text, the decoding with the fewest invalid characters; empty if even that has too many."""
+    """Decode damaged bytes in the encoding that leaves the fewest invalid characters.
+
+    Returns a list with the text, or an empty list if the text still has too many invalid characters.
+    """
     texts = [data.decode(encoding, "replace") for encoding in encodings]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)

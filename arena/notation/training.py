@@ -43,7 +43,7 @@ class Skipped:
     check: bool = False
     """Whether to skip positions in which the side to move is in check."""
     unscored: bool = False
-    """Whether to skip plies without a score; the format ``plain`` always does."""
+    """Whether to skip plies without a score; with the format ``plain`` they are always skipped."""
     faults: bool = False
     """Whether to skip games that ended with a fault: time forfeit, illegal move, crash, no answer."""
     first: int = 0
@@ -105,7 +105,7 @@ def training_data(
 
 
 class Ply(NamedTuple):
-    """One ply of a game; the position is kept separately."""
+    """One ply of a game, without the position in which it was played."""
 
     game: int
     """Number of the game among the games read, from 0."""

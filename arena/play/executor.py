@@ -62,9 +62,9 @@ WHAT_PLAYS = (
 TICK_SECONDS = 0.5
 """Seconds between calls of ``tick`` while no game ends."""
 STOPPING_SECONDS = 3.0
-"""Time that running games have to end after the stop flag is set, in seconds."""
+"""Seconds that running games have to end after the stop flag is set."""
 TOGETHER_SECONDS = 0.02
-"""Time for which finished games are collected and then yielded together; storing them one by one would take longer.
+"""Seconds for which finished games are collected and then yielded together, because storing many at once is faster.
 
 If the process is killed, at most these games and the running games are lost.
 """
@@ -460,7 +460,7 @@ class GameRunner(Runner):
             raise
 
     def _wait_for_thread(self, task: _Task) -> None:
-        """Let the next free thread play a game."""
+        """Queue a game, which the next free thread will play."""
         self._waiting.append(task)
         self._pool.submit(self._serve)
 
@@ -489,7 +489,7 @@ class GameRunner(Runner):
                 self._wait_for_thread(task)
 
     def _taken(self, pending: set[_Task], seconds: float) -> list[_Task]:
-        """Tasks of ``pending`` that have ended; waits at most ``seconds`` for the first one, empty if none ends."""
+        """Wait at most ``seconds`` until a task of ``pending`` has ended; returns all that have ended, perhaps none."""
         taken: list[_Task] = []
         with suppress(Empty):
             taken.append(self._ended_tasks.get(timeout=max(0.0, seconds)))
@@ -712,7 +712,10 @@ class GameRunner(Runner):
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
     def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
-        """The players for a job; players of the thread's last game are reused if they fit and closed otherwise."""
+        """The players for a job. Players in ``kept`` that the job does not need are closed, the others reused.
+
+        ``kept`` has the players of the thread's last game, and afterwards the returned players.
+        """
         from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]

@@ -83,7 +83,7 @@ class GameClock:
     margin_ns: int = field(init=False)
     """Nanoseconds by which a move may exceed the time."""
     noticed_ns: int = field(init=False)
-    """Nanoseconds by which elolab may read a move late; a later move counts as disturbed.
+    """Nanoseconds by which elolab may read a move late; a move that is read even later counts as disturbed.
 
     Negative if the clock is not a wall clock.
     """

@@ -194,7 +194,10 @@ class RunProgress:
         return [] if self._stage is None else self._stages[self._stages.index(self._stage) + 1 :]
 
     def _keep_count(self) -> None:
-        """Copy ``planned`` and ``done`` to the record of the current stage; a later stage gets the games left over."""
+        """Copy ``planned`` and ``done`` to the record of the current stage.
+
+        If ``planned`` has become smaller, later stages with ``is_rest`` get the difference.
+        """
         if self._stage is not None:
             for later in self._later_stages():
                 later.planned += later.is_rest * (self._stage.planned - self.planned)
@@ -228,7 +231,7 @@ class RunProgress:
         return missing / games_per_second
 
     def finished(self, record: GameRecord | None = None) -> None:
-        """Count a game that has just ended; without a ``record``, another unit of work.
+        """Count a game that has just ended, or another unit of work if ``record`` is ``None``.
 
         If a player's fault ended the game, the fault is shown immediately.
         """

@@ -32,7 +32,7 @@ UNKNOWN = "–"
 
 
 class Part(NamedTuple):
-    """A part of a line."""
+    """A part of a line of output, such as the status line."""
 
     rank: int
     """Rank in importance, 0 for the most important.
@@ -114,7 +114,7 @@ class Tally:
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
     def add(self, points: float) -> None:
-        """Count a game worth 1, 1/2 or 0 points."""
+        """Count a game in which the player got ``points``: 1, 1/2 or 0."""
         self.wins += points == 1
         self.draws += points == 0.5
         self.losses += points == 0
@@ -281,7 +281,7 @@ class MatchScores(Score):
     def __init__(self, test: Test | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         """``test`` returns the state of a match's sequential test; ``clock`` returns the time in seconds.
 
-        The line changes to another match at most every ``SHOWN_SECONDS``.
+        The status line shows a match for at least ``SHOWN_SECONDS`` before it changes to another.
         """
         self._test, self._clock = test, clock
         self._scores: dict[Hashable, MatchScore] = {}

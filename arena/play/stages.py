@@ -163,8 +163,9 @@ class StagePlan:
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
-        """The plan as lines of text: total games, the games of each stage if there are several, ``more``, the time, the
-        remarks.
+        """The plan as lines of text: total games, games of each stage if there are several, duration, remarks.
+
+        The lines ``more`` are inserted before the duration.
         """
         say, data = console("elolab.arena"), self.data()
         kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""

@@ -556,7 +556,10 @@ def is_in_use(directory: Path) -> bool:
 
 
 def user_of(directory: Path) -> str | None:
-    """Process id, as text, of the writer of the folder's store, or ``unknown``; ``None`` if there is no writer."""
+    """Process id, as text, of the process that writes to the folder's store; ``None`` if no such process is found.
+
+    The result is ``unknown`` if the lock file does not contain the id.
+    """
     try:
         handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
     except OSError:  # no lock exists, or it is unreadable

@@ -179,7 +179,7 @@ def stored_result(spec: TournamentSpec, directory: Path) -> TournamentResult:
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
-    """The state of a tournament according to an open store; ``outcomes`` saves reading its outcomes again."""
+    """The state of a tournament according to an open store; reads ``outcomes`` from the store if they are not given."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)

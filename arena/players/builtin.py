@@ -219,7 +219,7 @@ class PonderSearch:
         return result, max(0, result.start_ns + _nanoseconds(result) - hit_ns)
 
     def abandon(self) -> SearchResult | None:
-        """Stop the search and return its result so far; ``None`` if it failed."""
+        """Stop the search and return its result so far; ``None`` if the search failed."""
         self._stop.set()
         self._ponder.clear()
         return None if self._search.exception() is not None else self._search.result()

@@ -99,7 +99,7 @@ def other_protocol(player: PlayerSpec) -> str:
 
 
 def true_protocol(program: Program, name: str) -> Protocol | None:
-    """Find the protocol in which a program answers; ``None`` if there is none, or if it is the one called ``name``."""
+    """Find the protocol in which a program answers; ``None`` if there is none, or if it is the protocol ``name``."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
         found, _ = greet(program, tried, HINT_SECONDS)

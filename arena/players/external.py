@@ -236,7 +236,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self._running().dialogue.unread = side.exchanged
 
     def keep_program_game(self, side: ProgramSide, began_ns: int) -> bytes:
-        """Record the dialogue of a game that compiled code has announced and played to its end; returns the output.
+        """Record the dialogue of a game that compiled code has announced and played; returns the engine's output.
 
         Any thread may call this. The game was announced at ``began_ns`` (``time.monotonic_ns``).
         """
@@ -430,7 +430,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
         """Send the lines that ask for a move, if there are any, and wait for the move.
 
-        Returns the nanoseconds that it took. The engine has already used ``spent_ns`` of its time.
+        Returns the nanoseconds to charge: the duration of the wait plus ``spent_ns``, which the engine used before.
         """
         process = self._running()
         allowance_ns = max(0, self._allowance_ms(clock) * 1_000_000 - spent_ns)

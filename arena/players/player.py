@@ -157,7 +157,7 @@ class PlayerResigned(Exception):
 
 
 LEVEL_SCORE = 100
-"""Maximum absolute score, in centipawns or hundredths of a disc, that does not claim a win or a loss."""
+"""Maximum absolute score, in centipawns or hundredths of a disc, of a position that counts as level."""
 
 
 class NoMove(Exception):

@@ -88,7 +88,10 @@ def moves_to_go(examination: Examination) -> Remark:
 
 
 def clock_game(examination: Examination) -> Remark:
-    """Check that the program never exceeds its clock in ``game_moves`` plies of self-play, in one game or several."""
+    """Check that the program never exceeds its clock in ``game_moves`` plies of self-play.
+
+    If a game ends earlier, further games supply the remaining plies.
+    """
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     slowest, least, games, made = 0.0, 1 << 62, 0, 0
@@ -104,7 +107,8 @@ def clock_game(examination: Examination) -> Remark:
 def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
     """Let the program play a game against itself, for at most ``most`` plies.
 
-    Returns the number of plies, the time of the slowest move and the least time left on a clock, both in milliseconds.
+    Returns the number of plies, the longest time of a move in milliseconds, and the least time that was left on either
+    clock in milliseconds.
     """
     assert limits.clock_ms is not None
     position = examination.positions.ordinary[0].copy()

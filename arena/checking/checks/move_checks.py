@@ -108,7 +108,10 @@ def quiet_plies(examination: Examination) -> Remark:
 
 
 def banned_moves(examination: Examination) -> None:
-    """Check that the program avoids forbidden moves: each search of the start position bans the moves found before."""
+    """Check that the program avoids forbidden moves.
+
+    It searches the start position three times; each search forbids the moves that the earlier searches returned.
+    """
     start = examination.start_position
     banned: list[str] = []
     for _ in range(3):
@@ -127,13 +130,13 @@ def game_over(examination: Examination, kind: str) -> None:
 
 
 def illegal_position(examination: Examination) -> None:
-    """Check that the program still works after an illegal position."""
+    """Check that the program still works after it was sent an illegal position."""
     examination.dialect.send_illegal_position()
     _plays_on(examination)
 
 
 def illegal_move(examination: Examination) -> None:
-    """Check that the program still works after an illegal move."""
+    """Check that the program still works after it was sent an illegal move."""
     position = examination.positions.ordinary[1]
     origin = position.legal_moves()[0]
     illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else position.moves[0]  # an occupied square

@@ -241,7 +241,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Read the answer from the output of a search that took ``elapsed_ms``."""
 
     def ask_for_search(self, *lines: str) -> None:
-        """Send lines that begin a search, and record the time."""
+        """Send lines that begin a search, and record its start time."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
         self.send(*lines)
@@ -249,7 +249,7 @@ class Dialect(ABC, Generic[ClientKind]):
     def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> SearchAnswer:
-        """Ask for a move and wait for it; raises ``Failed`` if it is late by more than ``margin_ms``."""
+        """Ask for a move and wait for it; raises ``Failed`` if the move exceeds its time by more than ``margin_ms``."""
         limits = limits or self.ordinary
         self.begin(position, limits, clock)
         times = [clock.remaining_ms] if clock is not None else []
@@ -279,7 +279,7 @@ class Dialect(ABC, Generic[ClientKind]):
         self.ask_for_search(*self.start_lines, f"go depth {self.settings.depth}")
 
     def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
-        """Ask for a move other than the banned ones."""
+        """Search ``position`` for a move that is not in ``banned``."""
         raise self.lacking()
 
     def begin_endless(self, position: Position) -> None:
@@ -318,7 +318,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent played the expected move, the last one of ``position``; returns the answer."""
+        """Report that the opponent played the expected move, the last of ``position``; returns the program's answer."""
         raise self.lacking()
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:

@@ -119,7 +119,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.answer(clock.remaining_ms)
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """End pondering with ``stop`` and ignore its answer; then search ``position`` and return that answer."""
+        """End pondering with ``stop`` and ignore the move that it yields; then search ``position`` as usual."""
         self.interrupt()
         return self.search(position, limits, clock)
 

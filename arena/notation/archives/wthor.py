@@ -119,7 +119,7 @@ def _names(data: bytes | None, size: int) -> Sequence[str]:
 
 
 def _name(names: Sequence[str], number: int, kind: str) -> str:
-    """The name with this number, from 0; if it is missing, a text made of ``kind`` and the number."""
+    """The name at index ``number``; if it is missing, a text made of ``kind`` and the index."""
     return (names[number] if number < len(names) else "") or f"{kind} {number}"
 
 
