@@ -33,7 +33,7 @@ from elolab.tuning.external_engine import (
 )
 
 EMPTY = '""'
-"""Displayed form of an empty text: a pair of quotation marks."""
+"""Text shown in place of an empty value: a pair of quotation marks."""
 
 DIGEST_DIGITS = 8
 """Number of hexadecimal digits in the digest at the end of a shortened name."""
@@ -67,7 +67,7 @@ class Conditions(RunSpec):
     For an external engine, these are only the settings that the file gives.
     """
     limits: Limits
-    """Search limits of players that have no limits of their own."""
+    """Search limits of the players, unless a player has limits of its own."""
     external: ExternalEngine | None = None
     """The external engine whose settings vary; ``None`` if the built-in engine plays."""
 
@@ -130,7 +130,7 @@ class Conditions(RunSpec):
 
 
 def describe(overrides: Mapping[str, Value]) -> str:
-    """Settings as text, such as ``null_depth 4, history off``."""
+    """Text that lists settings, such as ``null_depth 4, history off``."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in overrides.items())
 
 

@@ -67,10 +67,10 @@ class EngineCheck:
             raise PlayerError(f"{self._place(name)}: {fault.text}") from None
 
     def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
-        """All settings with which the engine plays if it receives ``values``, as canonical texts by name.
+        """The engine's settings that result from ``values``, as canonical texts by name.
 
-        They are its build, its placeholders, and its options in lower case. An announced option that ``values`` lacks
-        has its default. Equal results mean equal play.
+        The settings are the engine's build, its placeholders, and its options with names in lower case. An announced
+        option that ``values`` lacks has its default. Equal results mean equal play.
 
         Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept;
         ``where`` begins the message.
@@ -99,7 +99,10 @@ class EngineCheck:
             raise ConfigurationError(f"{where}: {fault.text}") from None
 
     def _ask(self, values: Mapping[str, Value]) -> Mapping[str, AnnouncedOption] | None:
-        """The options that the engine announces with the build and placeholders of ``values``; ``None`` if unknown."""
+        """The options that the engine announces with the build and placeholders of ``values``.
+
+        ``None`` if the engine's protocol does not announce options.
+        """
         plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
         conditions, build = self._conditions, str(values.get(BUILD, ""))
         name = build if build and self._engine.has_builds else self._engine.name

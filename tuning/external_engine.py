@@ -82,7 +82,7 @@ class ExternalEngine:
 
     @cached_property
     def placeholders(self) -> frozenset[str]:
-        """Names of the placeholders in the commands of all builds and in the lines sent to them."""
+        """Names of all placeholders in the builds' commands and in the lines that elolab sends to the builds."""
         return frozenset(name for _, player in self.builds for name in placeholders_of(player))
 
     def build(self, values: Mapping[str, Value]) -> PlayerSpec:
@@ -107,11 +107,15 @@ class ExternalEngine:
         )
 
     def is_option(self, setting: str) -> bool:
-        """Whether a setting is sent to the engine as an option."""
+        """Whether a setting is an option of the engine, and neither the build nor a placeholder."""
         return setting not in self.placeholders and not (self.has_builds and setting == BUILD)
 
     def own_name(self, word: str) -> str:
-        """The setting's own name: for an option in ``[engine]``, its spelling there; otherwise ``word`` itself."""
+        """The name under which a setting is stored.
+
+        For an option in ``[engine]`` it is the spelling there, whatever the case of ``word``; otherwise it is ``word``
+        itself.
+        """
         if not self.is_option(word):
             return word
         return next((name for name, _ in self.options if name.lower() == word.lower()), word)
@@ -187,7 +191,7 @@ class ExternalEngine:
 
 
 def placeholders_of(player: PlayerSpec) -> tuple[str, ...]:
-    """Names of the placeholders in a player's command and in the lines sent to it, each once."""
+    """Names of the placeholders in a player's command and in the lines sent to the player, without repetitions."""
     texts = [*player.command, *(line for key in _line_keys(player) for line in player.protocol_key(key, ()))]
     return tuple(dict.fromkeys(match[2] for text in texts for match in _PLACEHOLDER.finditer(text) if match[2]))
 

@@ -45,17 +45,17 @@ class CrossingPaths:
     def passing(self, information: float, bound: float) -> float:
         """Probability that the motion crosses a bound for the first time at the next analysis.
 
-        The analysis takes place at ``information``; its ``bound`` is in standard errors.
+        ``information`` is the information at this analysis; ``bound`` is in standard errors.
         """
         more = information - self._information
         values = (bound * math.sqrt(information) - self._sums - self._drift * more) / math.sqrt(more)
         return float((self._weights * _upper_tails(values)).sum())
 
     def bound_that_passes(self, information: float, probability: float, near: float) -> float:
-        """The bound for which ``passing`` returns ``probability``, from 0 to ``MAX_VALUE``; ``near`` is a first guess.
+        """The bound, from 0 to ``MAX_VALUE``, that the motion crosses with ``probability`` at the next analysis.
 
-        The analysis takes place at ``information``. Newton's method finds the bound; a step that would leave the range
-        is replaced by bisection.
+        ``information`` is the information at this analysis; ``near`` is a first guess of the bound. Newton's method
+        finds the bound; a step that would leave the range is replaced by bisection.
         """
         low, high, bound = 0.0, MAX_VALUE, near
         root, more = math.sqrt(information), information - self._information
@@ -103,7 +103,9 @@ def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tup
 
 
 def crossing_probability(information: Sequence[float], bounds: Sequence[float], drift: float) -> float:
-    """Probability that a motion crosses a bound; ``drift`` is its mean per unit of information."""
+    """Probability that a Brownian motion crosses a bound at any analysis; ``drift`` is its mean per unit of
+    information.
+    """
     paths = CrossingPaths(drift)
     for now, bound in zip(information, bounds, strict=True):
         paths.advance(now, bound)

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
 """A function that plays a match: it receives two sets of values, a number of game pairs and a seed.
 
-It returns one of three results, all from the first set's point of view. Either five numbers of pairs, from two losses
-to two wins; or the numbers of games won, drawn and lost; or, for a single pair, the share of the points, from 0 to 1.
+It returns one of three results, from the first set's point of view:
+
+- the numbers of pairs with each outcome, from two losses to two wins
+- the numbers of games won, drawn and lost
+- for a single pair, the share of the points, from 0 to 1
 """
 PLACEHOLDERS = ("a", "b", "pairs", "seed")
 """Placeholders of a command: the paths of two JSON files with values by name, the number of game pairs, and a seed."""
@@ -51,8 +54,8 @@ class MatchFailure(UserError):
 class MatchCommand:
     """A match for ``PairedObjective`` that a command plays; ``where`` names the command's file in errors.
 
-    Once ``stop`` is set, running commands end with all their processes, their matches are lost, and calls raise
-    ``KeyboardInterrupt``. The processes also end if elolab dies.
+    Once ``stop`` is set, calls raise ``KeyboardInterrupt``, running commands end with all their processes, and the
+    matches of these commands are lost. The processes also end if elolab dies.
     """
 
     def __init__(self, command: str, where: str, stop: StopFlag | None = None) -> None:
@@ -71,7 +74,7 @@ class MatchCommand:
             )
 
     def __call__(self, one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed: int) -> tuple[int, ...]:
-        """Play the match; return five numbers of pairs from the first set's point of view, from two losses to two wins.
+        """Play the match; return the number of pairs with each outcome, from two losses of the first set to two wins.
 
         Raises ``MatchFailure`` if the command fails ``ATTEMPTS`` times.
         """
@@ -124,7 +127,10 @@ class MatchCommand:
         return counts_of([int(number) for number in re.findall(r"\d+", last)], pairs, seed)
 
     def _outputs_of(self, process: subprocess.Popen[str]) -> tuple[str, str]:
-        """Wait for a process and return its output and error output; end it if the stop flag is set."""
+        """Wait for a process; return the text of its standard output and of its standard error.
+
+        If the stop flag is set, end the process.
+        """
         waited = 0.0
         while True:
             try:
@@ -136,9 +142,10 @@ class MatchCommand:
 
 
 def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
-    """Convert the result of a match of ``pairs`` pairs (see ``Match``). Raises ``UserError`` if it is not valid.
+    """Convert the result of a match of ``pairs`` pairs (see ``Match``) to the number of pairs with each outcome.
 
-    Games given only as numbers won, drawn and lost are paired at random, by ``seed``.
+    If the result has only the games won, drawn and lost, ``seed`` determines how the games are paired at random. Raises
+    ``UserError`` if the result is not valid.
     """
     if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
         return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])

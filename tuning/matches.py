@@ -24,7 +24,7 @@ REFERENCE, VARIANT = 0, 1
 
 @dataclass(frozen=True)
 class Match:
-    """Game pairs between a variant and a reference: two games from one opening, with colours swapped."""
+    """Game pairs between a variant and a reference. A pair is two games from one opening, with colours swapped."""
 
     variant: PlayerSpec
     reference: PlayerSpec
@@ -75,8 +75,8 @@ class MatchTable:
     ) -> bool:
         """Play the games that the store lacks, pair by pair, alternating between matches.
 
-        Returns False if the run stopped before all were played. ``finished`` is called with each game's outcome.
-        ``scores`` holds the scores that the progress display shows; the matches are added to it.
+        Returns False if the run stopped before all games were played. ``finished`` is called with each game's outcome.
+        The matches are added to ``scores``, which the progress display shows.
         """
         return self.play_parts([matches], finished, scores)
 
@@ -91,7 +91,7 @@ class MatchTable:
         Returns False if the run stopped before all games were played.
 
         ``parts`` yields ``None`` while the next list depends on games in progress. ``finished`` is called with each
-        game's outcome. ``scores`` holds the scores that the progress display shows; the matches are added to it.
+        game's outcome. The matches are added to ``scores``, which the progress display shows.
         """
 
         def games() -> Iterator[Iterable[GameJob | None]]:
@@ -103,7 +103,7 @@ class MatchTable:
         return self._run.play(chain.from_iterable(games()), finished)
 
     def _show(self, matches: Sequence[Match], scores: MatchScores) -> None:
-        """Add the matches, with their stored games, to the scores that the progress display shows."""
+        """Add the matches, and the results of their stored games, to ``scores``, which the progress display shows."""
         for match in matches:
             score = scores.of((match.variant, match.reference, match.series), match.variant.name, VARIANT)
             for job in chain.from_iterable(self.jobs(match)):
@@ -151,7 +151,7 @@ class MatchTable:
         return self._jobs[match]
 
     def forget(self, match: Match) -> None:
-        """Release the memory of a match that is no longer needed."""
+        """Delete the cached jobs of a match that is no longer needed, to save memory."""
         self._jobs.pop(match, None)
 
     def _pair(self, match: Match, pair: int) -> tuple[GameJob, GameJob]:

@@ -48,7 +48,7 @@ SEED_STEP, PLAYOFF_STEP = 1_000_000_000, 500_000_000
 
 @dataclass(frozen=True)
 class Recommended:
-    """The set of values recommended from all games of a study."""
+    """The set of values that follows from all games of a study."""
 
     values: dict[str, Value]
     """The recommended values; the base's values if no better set is expected."""
@@ -88,10 +88,11 @@ class PairedObjective:
         seed: int = 1,
         map_matches: Callable[..., Iterable[Any]] = map,
     ) -> None:
-        """``base`` has the values to improve, by name.
+        """``base`` has the values to improve, by name; ``distributions`` has the range or the choices of each value.
 
-        A trial plays ``pairs_per_trial`` game pairs, in matches of ``pairs_per_match`` pairs. ``map_matches`` calls a
-        function for several matches, as ``map`` does; ``ThreadPoolExecutor(8).map`` plays eight at a time.
+        A trial plays ``pairs_per_trial`` game pairs, in matches of ``pairs_per_match`` pairs. ``map_matches`` is a
+        function such as ``map`` that calls ``match`` several times; ``ThreadPoolExecutor(8).map`` plays eight matches
+        at a time.
         """
         dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
         for one in dimensions:
@@ -118,9 +119,9 @@ class PairedObjective:
     ) -> SpsaSampler:
         """The sampler SPSA for a study of ``trials`` trials, with the schedules of fishtest and OpenBench.
 
-        ``c_end`` is the final perturbation of each value, by name: half the distance between the two sets that play. It
-        has the value's unit, or with ``log`` the unit of the natural logarithm; the default is a twentieth of the
-        range. ``r_end`` is the final step: each game won moves the centre by ``r_end`` times ``c_end``.
+        ``c_end`` is the final perturbation of each value, by name: half the distance between the two sets that play.
+        Its unit is the unit of the value or, with ``log``, of the value's natural logarithm. The default is a twentieth
+        of the range. ``r_end`` is the final step: each game won moves the centre by ``r_end`` times ``c_end``.
         """
         unknown = next((name for name in c_end if name not in self.space.names), None)
         if unknown is not None:
@@ -159,10 +160,10 @@ class PairedObjective:
     def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
-        It is the maximum of the model, with SPSA the last iterate, or the base if nothing better is expected. It is not
-        the best trial, because the best of many noisy trials is mostly the luckiest one. With ``playoff_pairs`` the
-        candidate first plays this number of pairs against the base, which corrects the model's expectation. Raises
-        ``UserError`` if there are no games.
+        It is the maximum of the model or, with SPSA, the last iterate. If neither is expected to be better than the
+        base, the base is recommended. The best trial is not recommended, because the best of many noisy trials is
+        mostly the luckiest one. With ``playoff_pairs`` the candidate first plays this number of pairs against the base,
+        which corrects the model's expectation. Raises ``UserError`` if there are no games.
         """
         found = self._decision(study, playoff_pairs)
         low, high = found.interval()
@@ -183,10 +184,10 @@ class PairedObjective:
             return decide(model, best, counts.pairs, counts.score, self._state.observations.trust_region())
 
     def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
-        """Test whether ``values`` are better than the base, with at most ``pairs`` new pairs.
+        """Test whether ``values`` are better than the base, with at most ``pairs`` new game pairs.
 
-        If they are not better, the test confirms a gain with at most 5 % probability. The matches use other seeds than
-        the search.
+        If the values are not better, the test confirms a gain with at most 5 % probability. The matches use other seeds
+        than the matches of the study.
         """
         test, counts = GainTest(pairs), Pentanomial((0, 0, 0, 0, 0))
         one = tuple(values[name] for name in self.space.names)

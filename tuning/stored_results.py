@@ -22,7 +22,7 @@ from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
 KEPT_FILES = ("weights-*.toml", "positions-*.npz", "matches.jsonl")
-"""Patterns of file names: the files that reading a result needs besides the store of games."""
+"""Patterns of the names of files that a run's result is read from, in addition to the store of games."""
 
 
 def result_in(directory: Path) -> Any:

@@ -1,1 +1,1 @@
-"""Ablation: comparisons between engine settings, played until each comparison has a verdict."""
+"""Ablation: comparisons between engine settings, played until each has a verdict or its maximum number of games."""

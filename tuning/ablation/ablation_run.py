@@ -77,17 +77,19 @@ class AblationResult:
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
-    """Effects of the factors in factorial designs, and of the factors' interactions."""
+    """Effects of the settings (factors) in factorial designs, and of the interactions between two settings."""
     combinations: tuple[CombinationRow, ...] = ()
     """Strength of each combination of levels in the 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
     """Nodes and time that each setting needs to reach a depth, if measured; empty after an interruption."""
     speeds: tuple[SpeedRow, ...] = ()
-    """Depth, nodes, time and speed that an external engine reported, one row per comparison; otherwise empty."""
+    """Depth, nodes, time and speed that an external engine reported, one row per comparison; empty for the built-in
+    engine.
+    """
     plans: tuple[dict[str, Any], ...] = ()
-    """Verdict rule and maximum number of pairs of each run in the folder, oldest first.
+    """Verdict rule and maximum number of pairs at each start of the run, oldest first.
 
-    There are several entries if these settings changed between runs.
+    Equal entries are kept once, so there are several entries only if the rule or the numbers changed between starts.
     """
     digest: str = ""
     """Digest of all games in the store."""
@@ -264,10 +266,10 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
 def play_allocated(
     allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, stage: GameStage
 ) -> tuple[bool, Sequence[int]]:
-    """Play the matches in the rounds of the allocation.
+    """Play the matches in rounds; after each round, ``allocation`` decides which matches get more pairs.
 
-    Returns whether all rounds were played, and the number of pairs to count in each match: up to the last analysis or,
-    after an interruption, up to the next one. Only complete pairs count.
+    Returns whether all rounds were played, and the number of pairs to count in each match. After an interruption this
+    number includes the pairs of the interrupted round; of these, only complete pairs count.
     """
 
     def words() -> tuple[str, ...]:
@@ -296,7 +298,9 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's verdict rule and maximum number of pairs in the store; return the records of all runs."""
+    """Record the verdict rule and the maximum number of pairs in the store; return the records of all starts of the
+    run.
+    """
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -335,8 +339,8 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
     """One table row per setting and depth, with the cost of reaching that depth.
 
-    ``costs`` holds two entries per comparison: the searches of its variant, then of its reference. A setting has the
-    name of its player in the games, or the shorter name from ``_name_of_added``.
+    ``costs`` has two entries per comparison: the searches of the variant, then of the reference. A setting is named
+    like its player in the games; in a comparison of ``add_one_in`` it has the shorter name from ``_name_of_added``.
     """
     names: dict[str, str] = {}
     rows: list[DepthRow] = []
@@ -353,9 +357,9 @@ def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]])
 
 
 def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
-    """Name of one side of an ``add_one_in`` comparison; empty for other comparisons.
+    """Short name of the variant or reference, given by its settings, in an ``add_one_in`` comparison; otherwise empty.
 
-    The bare engine differs from the base in every feature, so a name that lists the differences would be long.
+    The bare engine differs from the base in every feature, so a name that lists all differences would be long.
     """
     if comparison.group != "add_one_in":
         return ""
@@ -387,5 +391,5 @@ def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
 
 
 def max_pairs(spec: AblationSpec) -> int:
-    """Number of pairs of the longest comparison, which is the number of openings that an ablation needs."""
+    """Number of pairs of the longest comparison. An ablation needs as many openings."""
     return max(comparison.pairs for comparison in spec.comparisons)

@@ -44,7 +44,7 @@ class Comparison:
 
     label: str
     group: str
-    """The key of the specification that declares the comparison: ``leave_one_out``, ``values``, ..."""
+    """The key of the specification that declares the comparison, such as ``leave_one_out`` or ``values``."""
     variant: tuple[tuple[str, Value], ...]
     """All parameters of the variant with their values; for an external engine, only the settings that are given."""
     reference: tuple[tuple[str, Value], ...]
@@ -126,9 +126,9 @@ class AblationSpec:
         return effects + sum(comparison.is_question for comparison in self.comparisons)
 
     def pairs_together(self, pairs: Sequence[int]) -> int:
-        """Total number of pairs to play if comparison i has ``pairs[i]`` pairs.
+        """Total number of pairs to play if ``pairs`` has the number of pairs of each comparison, in order.
 
-        A pair that two comparisons between the same players share counts once.
+        Comparisons between the same players may share pairs. A shared pair counts once.
         """
         most: dict[frozenset[Any], int] = {}
         for one, count in zip(self.comparisons, pairs, strict=True):
@@ -474,7 +474,7 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
-    """Whether ``one`` and ``other`` would play the same games, so that one match serves both."""
+    """Whether two comparisons would play the same games, so that a single match is enough for both."""
     if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)

@@ -34,19 +34,19 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Minimum predictive power: a question with less is stopped for futility.
+"""Minimum predictive power, the probability of a verdict by the end of the plan. With less, a question is stopped.
 
 In simulations, runs with this value played 46 % as many games as runs that divide the games equally among the
-questions, and reached 98.7 % as many verdicts. With 0.01 these shares were 50 % and 99.1 %.
+questions, and reached 98.7 % as many verdicts. With the value 0.01 the two percentages were 50 % and 99.1 %.
 """
 ADDITIONAL_SQUARE = 1 / 2
-"""Constant added to the sum of squared deviations: as much as one pair won and one pair lost would add.
+"""Constant added to the sum of squared deviations: the contribution of one pair won and one pair lost.
 
 It keeps the standard error positive if all pairs have the same outcome, which happens between nearly equal settings.
 """
 
 ROUNDING = 1e-9
-"""Differences up to this fraction of a pair's standard deviation are rounding errors and count as 0."""
+"""Deviations up to this fraction of a pair's standard deviation are rounding errors and count as 0."""
 
 _NORMAL = NormalDist()
 
@@ -136,16 +136,18 @@ class EffectEstimate:
     """Upper bound of the values that count as equivalent; ``low_margin`` is the lower bound."""
 
     def deviations_from(self, value: float) -> float:
-        """The estimate minus ``value``, in standard normal deviates.
+        """The estimate minus ``value``, as a standard normal deviate.
 
-        It is the normal deviate with the same tail probability as Student's t.
+        The deviate has the same tail probability as the difference has under Student's t.
         """
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The estimate minus and plus ``value`` standard normal deviates, on the estimate's scale."""
+        """Bounds of the interval that reaches ``value`` standard normal deviates to either side, on the estimate's
+        scale.
+        """
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -179,12 +181,14 @@ class MatchEvidence(EffectEstimate):
     def deviations_from(self, value: float) -> float:
         """The estimate minus ``value``, in standard normal deviates.
 
-        An interval of that half width has ``value`` as one of its bounds.
+        The result is the number of deviates for which ``interval`` has ``value`` as one of its bounds.
         """
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The estimate minus and plus ``value`` standard normal deviates, as a pair's mean score."""
+        """Bounds of the interval that reaches ``value`` standard normal deviates to either side, as mean scores of a
+        pair.
+        """
         return score_bounds(self.counts, value)
 
 
@@ -205,10 +209,10 @@ def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     """The estimate in Elo of a match of fixed length; finite even if one side won every pair.
 
-    It is the log odds of the mean score p, after up to half a pair is added to each side. The addition is proportional
-    to a pair's variance divided by p (1 - p), the variance without drawn pairs. It makes the estimate almost unbiased
-    (Anscombe, "On estimating binomial response relations", 1956; Gart and Zweifel, 1967). The standard error is
-    linearised at that mean.
+    The estimate is the log odds of the mean score p, after up to half a pair is added to each side. The addition is
+    proportional to a pair's variance divided by p (1 - p), the variance without drawn pairs. It makes the estimate
+    almost unbiased (Anscombe, "On estimating binomial response relations", 1956; Gart and Zweifel, 1967). The standard
+    error is linearised at that mean.
     """
     pairs = counts.pairs
     if pairs < 2:
@@ -249,7 +253,7 @@ class Question:
     matches: tuple[int, ...] = ()
     """Indices of the matches that answer the question; all have the same number of planned pairs."""
     estimate_after: EstimateAfter | None = field(default=None, compare=False, repr=False)
-    """Function that returns the estimate from the first n pairs of each match, given n."""
+    """Function that receives a number of pairs n, and returns the estimate from the first n pairs of each match."""
     is_given_up: bool = False
     """Whether the question is stopped for futility and gets no more games."""
 
@@ -260,7 +264,9 @@ class Question:
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
     def after(self, pairs: int) -> Question:
-        """The question after ``pairs`` pairs of each match; a question that has a verdict does not change."""
+        """A copy of the question with its estimate after ``pairs`` pairs of each match; unchanged if it already has a
+        verdict.
+        """
         if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
             return self
         return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
@@ -287,9 +293,9 @@ class Question:
 
 
 def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
-    """Two-sided error rates for the next verdict of a difference and for the next verdict of equivalence.
+    """Two-sided error rates at which the next difference and the next equivalence are judged.
 
-    Holm's correction computes them from the verdicts that are already given.
+    Holm's correction computes them from the verdicts given so far.
     """
     different = sum(verdict in DIFFERENT for verdict in verdicts)
     left = len(verdicts) - different, len(verdicts) - verdicts.count(EQUIVALENT)
@@ -299,8 +305,8 @@ def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
 def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
     """The verdicts on all questions at their current analyses; earlier verdicts stay.
 
-    By Holm's correction, each difference that is found leaves a larger share of the error rate to the remaining
-    questions. Equivalences have an error rate of their own, which is divided in the same way.
+    By Holm's correction, each question judged different leaves a larger part of the error rate to the remaining ones.
+    Equivalences have a separate error rate, which Holm's correction divides in the same way.
     """
     verdicts = [question.verdict for question in questions]
 
@@ -349,7 +355,7 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Verd
 def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]:
     """One truth value per question: true if it is undecided and its predictive power is below ``FUTILITY_POWER``.
 
-    Such questions are stopped for futility. Stopping only reduces the number of verdicts, so it adds no error.
+    Such questions are stopped for futility. Stopping can only prevent a verdict, so it never adds a false one.
     """
     levels = _levels([question.verdict for question in questions], rule)
     return tuple(
@@ -369,9 +375,10 @@ def simultaneous_interval(question: Question, questions: int, rule: VerdictRule)
 
 
 def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
-    """Number of further pairs that decide the question if its estimate is right; ``None`` if no number is enough.
+    """Number of further pairs after which the question is probably decided; ``None`` if no number is enough.
 
-    They decide with probability ``POWER``, at the error rate of the first verdict among ``questions`` questions.
+    If the current estimate is the true value, the probability of a verdict is then ``POWER``. The error rate is the one
+    for the first verdict among ``questions`` questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -392,30 +399,35 @@ def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) ->
 
 
 def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> float:
-    """The Elo difference that ``pairs`` pairs detect with probability ``POWER``, among ``questions`` questions.
+    """Smallest Elo difference that a comparison detects with probability ``POWER`` in ``pairs`` game pairs.
 
-    The result is infinite if no difference is detectable. ``deviation`` is the standard deviation of a pair's score.
+    The comparison is one of ``questions`` questions. ``deviation`` is the standard deviation of a pair's score, 0 to 1.
+    The result is infinite if no difference is detectable.
     """
     return elo_of_score(0.5 + _distance_at(pairs, questions, rule, POWER) * deviation / math.sqrt(pairs))
 
 
 def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
-    """Smallest margin, in Elo, for which ``pairs`` pairs of equal settings show equivalence with probability ``POWER``.
+    """Smallest margin, in Elo, within which a comparison of two equally strong settings is judged equivalent.
 
-    The comparison is one of ``questions`` questions.
+    The comparison has ``pairs`` game pairs and is one of ``questions`` questions. The probability of the verdict is
+    ``POWER``.
     """
     distance = _distance_at(pairs, questions, rule, (1 + POWER) / 2)
     return elo_of_score(0.5 + distance * TYPICAL_DEVIATION / math.sqrt(pairs))
 
 
 def pairs_to_decide(elo: float, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> int:
-    """Number of pairs that detect a difference of ``elo`` with probability ``POWER``, among ``questions`` questions."""
+    """Number of game pairs with which a comparison detects a difference of ``elo`` Elo with probability ``POWER``.
+
+    The comparison is one of ``questions`` questions. ``deviation`` is the standard deviation of a pair's score, 0 to 1.
+    """
     distance = _distance_at(1000, questions, rule, POWER)
     return math.ceil((distance * deviation / abs(score_of_elo(elo) - 0.5)) ** 2)
 
 
 def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
-    """Number of pairs that confirm equivalence with probability ``POWER`` if there is no difference.
+    """Number of game pairs with which a comparison confirms equivalence with probability ``POWER`` at equal strength.
 
     The comparison is one of ``questions`` questions.
     """
@@ -425,28 +437,31 @@ def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Distance of the true effect from its null value that ``pairs`` pairs detect with probability ``power``.
+    """Smallest effect that a comparison of ``pairs`` pairs detects with probability ``power``, in standard errors.
 
-    It is in standard errors; the comparison is one of ``questions`` questions.
+    The comparison is one of ``questions`` questions. An effect is the distance of the true value from the null value.
     """
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)
 
 
 def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
-    """Whether ``pairs`` pairs lead to a verdict on one of ``questions`` questions if one side wins all of them."""
+    """Whether a comparison of ``pairs`` pairs gets a verdict if one side wins every pair.
+
+    The comparison is one of ``questions`` questions.
+    """
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 
 def _verdict_on(counts: Pentanomial, questions: int, rule: VerdictRule) -> str:
-    """The verdict on one of ``questions`` questions if its pairs have the outcomes ``counts``."""
+    """The verdict on a comparison with the outcomes ``counts``, which is one of ``questions`` questions."""
     analyses = analyses_of(counts.pairs, rule.rounds)
     question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
 
 
 def min_pairs(questions: int, rule: VerdictRule) -> int:
-    """The smallest number of pairs that can lead to a verdict on one of ``questions`` questions."""
+    """Smallest number of game pairs with which one of ``questions`` comparisons can get a verdict."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
 
 

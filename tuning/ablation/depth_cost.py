@@ -73,7 +73,7 @@ def _probability_within(value: float, degrees: int) -> float:
 
 @dataclass(frozen=True)
 class DepthCost:
-    """The cost of one search to a fixed depth."""
+    """The cost of one search of a position to a fixed depth."""
 
     nodes: int
     """Nodes of the whole search."""
@@ -91,18 +91,24 @@ class DepthRow:
     positions: int
     """Number of positions that completed the depth."""
     nodes: float
-    """Nodes since the start of the search, geometric mean."""
+    """Nodes from the start of the search to the end of this depth: geometric mean over the positions."""
     time_ms: float
-    """Milliseconds since the start of the search, geometric mean; they depend on the machine and its load."""
+    """Milliseconds from the start of the search to the end of this depth: geometric mean over the positions.
+
+    The time depends on the machine and its load.
+    """
     branching_factor: float | None
-    """Geometric mean of nodes to this depth divided by nodes to the previous depth."""
+    """Nodes to this depth divided by nodes to the previous depth: geometric mean over the positions.
+
+    ``None`` if the table has no row for the previous depth.
+    """
     nodes_per_second: float
 
 
 def depth_rows(setting: str, searches: Sequence[DepthCost]) -> list[DepthRow]:
-    """One row per depth that every position completed; ``setting`` names the engine's settings.
+    """One row per depth that every counted position completed; ``setting`` names the engine's settings.
 
-    Searches that ended early with a mate are left out, so that all rows cover the same positions.
+    Searches that ended early because they found a mate are left out, so that all rows cover the same positions.
     """
     rows: list[DepthRow] = []
     tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
@@ -133,10 +139,10 @@ def costs_to_depth(
     depth: int,
     done: Callable[[int, int], None] = lambda finished, planned: None,
 ) -> list[tuple[DepthCost, ...]] | None:
-    """Search each position to ``depth`` with each set of parameters; ``None`` if the stop flag was set.
+    """Search each position to ``depth`` with each set of parameters; ``None`` if the run's stop flag was set.
 
     The result has a tuple for each set, with one cost per position. Parameters that only affect the clock are ignored.
-    ``done`` is called before each set, with the number of finished sets and the number of all sets.
+    Before each set, ``done`` is called with the number of finished sets and the total number of sets.
     """
     from elolab.engine.search.reports import ReportBoard
 

@@ -54,11 +54,12 @@ class Effect:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """The mean of ``parts``: one weight per match, to use if all matches have the same number of pairs."""
+        """Mean of the contrasts ``parts``: one weight per match, for matches with equal numbers of pairs."""
         return tuple(float(weight) for weight in np.mean(self.parts, axis=0))
 
     def weights_of(self, scores: np.ndarray) -> tuple[float, ...]:
-        """The weighted mean of ``parts`` with the smallest standard error, by generalised least squares.
+        """Weights, one per match, of the mean of ``parts`` that has the smallest standard error (generalised least
+        squares).
 
         ``scores`` are the pairs' scores, from 0 to 1, shape (matches, pairs); NaN for unplayed pairs. Each part's share
         of the mean lies between 0 and 1. Matches share openings, so the errors of the parts are correlated.
@@ -134,9 +135,10 @@ def design_of(factors: int, fraction: int = 1) -> Design:
 
 
 def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
-    """``Effect.parts`` for a design with two factors; ``term`` holds the effect's factors.
+    """The contrasts of one effect (``Effect.parts``) in a design with two factors; ``term`` has the effect's factors.
 
-    A factor's parts are its two matches. An interaction's parts are the differences between a factor's matches.
+    A main effect has one contrast for each of the factor's two matches. An interaction has one for each factor: the
+    difference between the factor's two matches.
     """
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip
@@ -167,7 +169,10 @@ def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
 
 
 def combination_weights(design: Design, combination: Combination) -> tuple[float, ...]:
-    """One weight per match; the weighted sum of Elo is the combination's strength relative to all factors low."""
+    """Weights, one per match, with which the sum of the matches' Elo is the strength of ``combination``.
+
+    The strength is relative to the combination with all factors low.
+    """
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
@@ -177,11 +182,11 @@ def combination_weights(design: Design, combination: Combination) -> tuple[float
 
 
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
-    """Estimate a weighted sum of matches' Elo; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
+    """Estimate the sum of the matches' Elo, weighted with ``weights``, which has one weight per match.
 
-    All played pairs are used; unplayed pairs are NaN. Effects smaller than ``margin_elo`` count as equivalent. Matches
-    share openings, so their results are correlated. The standard error therefore comes from the weighted sums per
-    opening, linearised at the mean scores.
+    ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs). All played pairs are used; unplayed pairs are NaN.
+    Effects smaller than ``margin_elo`` count as equivalent. Matches share openings, so their results are correlated.
+    The standard error therefore comes from the weighted sums per opening, linearised at the mean scores.
     """
     used = np.array(weights) != 0
     factors, scores = np.array(weights)[used, None], scores[used]

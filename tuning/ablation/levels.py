@@ -26,7 +26,7 @@ class Level:
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """Settings that replace the base's settings to reach the level."""
+    """Settings that replace the base's settings to give the parameter this value."""
     name: str = ""
     """Display name from the specification; empty if the specification gives none."""
     is_number: bool = False
@@ -58,7 +58,7 @@ class CurvePoint:
     """The two levels of one comparison, as one point of the curve of strength against a parameter's value."""
 
     curve: str
-    """The label of the curve; empty if it has none."""
+    """The label of the curve; empty if the curve has no label."""
     level: Level
     reference: Level
 

@@ -24,7 +24,10 @@ class PositionSearches:
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
     ) -> None:
-        """Keep results in ``store``; call ``tick`` periodically while the searches run."""
+        """``store`` keeps the results, and ``tick`` is called periodically while the searches run.
+
+        Once ``stop`` is set, searches end and their results are lost.
+        """
         self.game, self.store, self.stop = game, store, stop
         self._threads, self._tick = threads, tick
 
@@ -39,8 +42,8 @@ class PositionSearches:
     ) -> list[Any] | None:
         """Result of ``search`` for each position, as plain data; ``None`` if the run stopped before the end.
 
-        Results that are in the store are not searched again. ``label``, ``content``, the engine and ``positions``
-        identify them. ``values`` are the engine's parameters; ``statistics`` selects the search's counters.
+        Results that are in the store are not searched again. They are found there by ``label``, ``content``, the engine
+        and ``positions``. ``values`` are the engine's parameters; ``statistics`` selects the counters of the searches.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 

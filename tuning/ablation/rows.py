@@ -53,7 +53,7 @@ class AblationRow:
     los: float
     """Probability that the variant is the stronger side, 0 to 1."""
     verdict: str
-    """``better``, ``worse``, ``equivalent`` or ``undecided``; empty if the comparison is not a question."""
+    """``better``, ``worse``, ``equivalent`` or ``undecided``; empty if the comparison gets no verdict of its own."""
     simultaneous_low: float
     """Lower bound, in Elo, of the interval that holds for all questions and interim analyses together."""
     simultaneous_high: float
@@ -73,15 +73,22 @@ class AblationRow:
     """Lower bound of the 95 % interval of ``nodes_ratio``."""
     nodes_ratio_high: float | None
     depth: int | None
-    """Depth of the searches that count nodes, in plies; ``None`` if not measured."""
+    """Depth, in plies, of the searches for ``nodes_ratio``; ``None`` if not measured."""
     positions: int | None
-    """Positions over which the nodes were counted."""
+    """Number of positions searched for ``nodes_ratio``; ``None`` if not measured."""
     planned_pairs: int = 0
     """Maximum number of pairs."""
     ended: str = ""
-    """Why the comparison ended: ``complete``, ``decided``, ``futility`` or ``games`` (maximum of all games)."""
+    """Why the comparison ended: ``complete``, ``decided``, ``futility``, or ``games`` if all games together reached
+    their limit.
+
+    It is empty while the run is in progress.
+    """
     critical_value: float | None = None
-    """Half width of the simultaneous interval, in standard normal deviates (1.96 for ``elo_low``, ``elo_high``)."""
+    """Half width of the simultaneous interval, in standard normal deviates.
+
+    For comparison, the interval from ``elo_low`` to ``elo_high`` has the half width 1.96.
+    """
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,9 @@ class EffectRow:
     elo_low: float
     elo_high: float
     verdict: str
-    """``better`` (positive), ``worse`` (negative), ``equivalent``, ``undecided``; empty if it is not a question."""
+    """``better`` (positive), ``worse`` (negative), ``equivalent`` or ``undecided``; empty if the effect gets no
+    verdict.
+    """
     simultaneous_low: float
     simultaneous_high: float
     games_needed: int | None
@@ -111,9 +120,11 @@ class EffectRow:
     games: int
     """Number of games in all matches of the factorial."""
     rests_on: str = ""
-    """Weight and number of pairs of each match in the estimate, such as ``0.4 x 60 + 0.6 x 90``."""
+    """Weight of each match in the estimate, and its number of game pairs, such as ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval, in standard normal deviates."""
+    """Half width of the interval that holds for all questions and interim analyses together, in standard normal
+    deviates.
+    """
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
@@ -141,7 +152,10 @@ class CombinationRow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a question with its figures, as columns of a table. The defaults fill rows without a verdict."""
+    """The verdict on a question, its simultaneous interval in Elo, and the games it still needs, as columns of a table.
+
+    The defaults fill rows that have no verdict.
+    """
 
     verdict: str = ""
     simultaneous_low: float = -math.inf
@@ -164,7 +178,7 @@ class PlayedComparisons:
         return self.table.counts(self.matches[match].part(0, pairs))
 
     def questions(self) -> list[Question]:
-        """The questions of the run: first the comparisons, then the effects of factorials."""
+        """The questions of the run, which get a verdict: first comparisons, then effects of factorials."""
         rule = self.spec.rule
 
         def of_match(place: int) -> Question:
@@ -204,7 +218,9 @@ class PlayedComparisons:
         return scores
 
     def combinations(self, counted: Sequence[int]) -> tuple[CombinationRow, ...]:
-        """Strengths of the combinations of all 2 x 2 factorials, from the first ``counted`` pairs of each match."""
+        """Strengths of the combinations of all 2 x 2 factorials; ``counted`` is the number of pairs to use from each
+        match.
+        """
         found = []
         for factorial in self.spec.factorials:
             for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)) if len(factorial.factors) == 2 else ():

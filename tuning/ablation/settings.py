@@ -39,11 +39,14 @@ class Additions:
     """Name of the bare engine."""
     bare: Mapping[str, Value]
     variants: tuple[tuple[str, Mapping[str, Value]], ...]
-    """Each added feature, with all settings of the engine that has it."""
+    """For each added feature its name, and all settings of the bare engine with this feature."""
 
 
 class Settings(Protocol):
-    """Interface through which an ablation names, checks and disables settings. Mistakes raise ``UserError``."""
+    """Interface through which an ablation reads, names and disables an engine's settings.
+
+    Methods raise ``UserError`` for mistakes in the specification.
+    """
 
     noun: str
     """Noun for a setting in messages, such as ``parameter``."""
@@ -68,7 +71,7 @@ class Settings(Protocol):
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
         """The base's value of the setting that a ``[[values]]`` table names; ``None`` if unknown.
 
-        It is the default of the table's key ``reference``.
+        This value is the default of the table's key ``reference``.
         """
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
@@ -87,7 +90,7 @@ class Settings(Protocol):
 
 
 class BuiltinSettings:
-    """Settings of the built-in engine: its parameters."""
+    """``Settings`` of the built-in engine: its parameters."""
 
     noun = "parameter"
     values = VALUES_OF_PARAMETER
@@ -164,7 +167,7 @@ class BuiltinSettings:
 
 
 class ExternalSettings:
-    """Settings of an external engine: its options, the placeholders in its command, and its builds."""
+    """``Settings`` of an external engine: its options, the placeholders in its command, and its builds."""
 
     noun = "option"
     values = VALUES_OF_OPTION
@@ -250,7 +253,7 @@ class ExternalSettings:
 
 
 def settings_of(conditions: Conditions) -> Settings:
-    """The settings that a specification's engine has, built-in or external."""
+    """The object that handles settings of the specification's engine: ``BuiltinSettings`` or ``ExternalSettings``."""
     return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
 
 
@@ -264,9 +267,10 @@ def _feature_words(table: Table, least: int) -> list[str]:
 def _pairs_of_values(
     given: Mapping[str, Any], where: str, names: Mapping[str, str]
 ) -> list[tuple[str, tuple[Any, Any]]]:
-    """Each setting of the table ``given`` with its two values; ``names`` has the settings' names for errors.
+    """The settings of the table ``given``, each with its low and its high value.
 
-    Raises ``ConfigurationError`` if a setting does not have two values.
+    ``names`` maps the table's keys to the names to show in errors. Raises ``ConfigurationError`` if a setting does not
+    have two values.
     """
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:

@@ -53,7 +53,7 @@ class Spent(NamedTuple):
     """Number of moves with a reported depth."""
     depth: int = 0
     counted: int = 0
-    """Number of moves with reported nodes; ``nodes`` and ``counted_ms`` are totals over these moves."""
+    """Number of moves with reported nodes; ``nodes`` and ``counted_ms`` are totals over these moves only."""
     nodes: int = 0
     counted_ms: float = 0.0
 
@@ -69,12 +69,12 @@ class Spent(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Spent]) -> Spent:
-        """The sum of several totals."""
+        """The sum of the totals ``parts``, for example over all games of a match."""
         return cls(*map(sum, zip(*parts, strict=True)))
 
     @property
     def means(self) -> dict[str, float | None]:
-        """One side's columns of ``SpeedRow``; ``None`` for values that the engine did not report."""
+        """The columns of ``SpeedRow`` for one side, by name; ``None`` for values that the engine did not report."""
         return {
             "depth": self.depth / self.depths if self.depths else None,
             "nodes": self.nodes / self.counted if self.counted else None,
@@ -130,9 +130,9 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 
 def _ratio_columns(name: str, pairs: Sequence[Sequence[float | None]]) -> dict[str, float | None]:
-    """Columns of a table for the ratio called ``name``. ``pairs`` holds (variant's value, reference's value).
+    """Columns of a table for the ratio called ``name``: geometric mean over pairs, and bounds of its 95 % interval.
 
-    A pair in which a value is missing is left out.
+    Each item of ``pairs`` is (variant's value, reference's value). A pair in which a value is missing is left out.
     """
     known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
     return ratio_columns(name, cost_ratio(*zip(*known, strict=True)) if known else None)

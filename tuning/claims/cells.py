@@ -1,7 +1,7 @@
 """Cells of a claims run and their progress: games with interim analyses (looks), or position searches in blocks.
 
-A cell measures one part of a claim in one engine at one limit. Its result depends only on the store, read in the order
-of the cell's looks. So a run can stop and resume at any point.
+A cell measures one part of a claim in one engine at one limit. Its result depends only on the stored games or searches,
+which are read in a fixed order. So a run can stop and resume at any point.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points",
 
 
 def series_of(part: Part, cell: Cell) -> str:
-    """Name of the series of games under which the store keeps a cell's games."""
+    """Name of the series of games that holds a cell's games in the store."""
     return f"{part.id} {cell.name}"
 
 
 def key_of(part: Part, cell: Cell) -> CellKey:
-    """The key of a cell's row: part, engine and limit name."""
+    """The key of a cell's row in tables: part, engine and name of the search limit."""
     return part.id, cell.engine, cell.limit
 
 
@@ -107,12 +107,14 @@ class PlayedCell:
 
     @property
     def pairs(self) -> int:
-        """Number of analysed pairs of each match."""
+        """Number of game pairs of each match that have been analysed."""
         return self.cell.analyses[self.done - 1] if self.done else 0
 
     @property
     def next_matches(self) -> list[Match]:
-        """The games that the next look adds, as one partial match per comparison."""
+        """The game pairs between the last interim analysis (look) and the next one, as one partial match per
+        comparison.
+        """
         return [match.part(self.pairs, self.cell.analyses[self.done]) for match in self.matches]
 
     @property
@@ -148,7 +150,7 @@ class PlayedCell:
             self.ended = FUTILITY
 
     def _estimate(self) -> EffectEstimate:
-        """The estimated effect from the games of all analysed looks, in Elo or as a pair's mean score."""
+        """The effect estimated from the games up to the last interim analysis, in Elo or as a pair's mean score."""
         matches = [match.part(0, self.pairs) for match in self.matches]
         if self.cell.factorial is None:
             self._counts = self._table.counts(matches[0])
@@ -159,7 +161,7 @@ class PlayedCell:
         return contrast_estimate(interaction.weights, points, self.part.margin)
 
     def result(self) -> CellResult:
-        """The result after the looks analysed so far."""
+        """The result at the last interim analysis so far."""
         result, rule, sides = self._result, self.looks.rule, 2 * len(self.matches)
         low, high = sorted(map(self._in_elo, self._interval))
         verdict = rule.verdict(*self._interval) if result is not None else SHOWN if rule.expect is None else OPEN
@@ -179,15 +181,15 @@ class PlayedCell:
         return CellResult(self.cell, row)
 
     def _in_elo(self, turned: float) -> float:
-        """Convert an effect from the estimate's scale to Elo.
+        """Convert ``turned``, an effect that is positive in the expected direction, to Elo.
 
-        ``turned`` is positive in the expected direction; the Elo is positive if the variant is stronger.
+        The result is positive if the variant is stronger than the reference.
         """
         value = self.looks.rule.sign * turned
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert an effect to Elo as ``_in_elo`` does, but to at most ``ELO_SHOWN`` in absolute value."""
+        """Convert an effect to Elo like ``_in_elo``, but limit its absolute value to ``ELO_SHOWN``."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 
@@ -195,10 +197,11 @@ class PlayedCell:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """Parameters and limits of each search that a part needs at every position, by name.
+    """Parameters and limits of each search that a part needs at every position, by the search's name.
 
-    The names depend on the kind of measure. Comparisons have ``variant`` and ``reference``, mates have depths such as
-    ``008``, exact scores have ``variant`` and ``solved``. Interactions have the indices of their combinations.
+    The names depend on the kind of measure. Comparisons have ``variant`` and ``reference``. Mates have the depth with
+    three digits, such as ``008``. Exact scores have ``variant``, and ``solved`` for the endgame solver. Interactions
+    have the index of the combination of settings.
     """
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
@@ -258,7 +261,7 @@ class SearchedCell:
         return min((len(one) for one in self._sides.values()), default=0)
 
     def step(self) -> bool:
-        """Search one block of positions, or read its results from the store.
+        """Search the next block of positions, or read its results from the store.
 
         Returns ``False`` if no position was left or if the run stops.
         """
@@ -324,8 +327,8 @@ class SearchedCell:
     ) -> SearchEstimate:
         """Estimate the ratio of costs (nodes or time) over the positions that meet the part's condition ``where``.
 
-        Without a condition all positions count. ``variant`` and ``reference`` hold one search per position, ``games``
-        the number of each position's game.
+        Without a condition all positions count. ``variant`` and ``reference`` hold one search per position. ``games``
+        has the index of the game from which each position comes.
         """
         both = self.part.where == CONVERGED_MISSES
         chosen = [
@@ -369,9 +372,9 @@ class SearchedCell:
         return CellResult(self.cell, row, self._positions[: self.searched], self._sides)
 
     def _needed(self, estimate: SearchEstimate, null: float) -> int | None:
-        """Number of further positions that would decide the cell if the estimate is right; ``None`` if no number would.
+        """Number of further positions after which the cell probably has a verdict, if the estimate is right.
 
-        ``null`` is the value with which the estimate is compared.
+        ``None`` if no number would be enough. ``null`` is the value with which the estimate is compared.
         """
         if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
             return None
@@ -386,7 +389,7 @@ class SearchedCell:
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
     def _unit(self) -> tuple[Callable[[float], float], str]:
-        """A function from an estimate to the value that tables show, and the unit of that value."""
+        """A function that converts the estimate to the value in tables, and the unit of that value."""
         kind = self.part.kind
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
@@ -397,7 +400,7 @@ RunningCell = PlayedCell | SearchedCell
 
 
 def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
-    """Columns of a cell's row that follow from the specification alone."""
+    """The columns of a cell's row that the specification alone determines, by name."""
     limit = str(cell.limits)
     if cell.reference_limits is not None:
         limit += f" against {cell.reference_limits}"

@@ -44,7 +44,7 @@ class CellRow:
     limit: str
     kind: str
     of: str
-    """Name of the measured share; empty if the part measures no share."""
+    """Name of the measured share, a ratio of two counts from searches; empty if the part measures no share."""
     expect: str
     """The expected direction; empty if the part expects nothing."""
     unit: str
@@ -52,9 +52,12 @@ class CellRow:
     effect: float
     """Estimate of the effect in ``unit``, not corrected for early stopping."""
     median_unbiased: float | None
-    """Median-unbiased estimate, corrected for early stopping; ``None`` for searches and before the first look."""
+    """Median-unbiased estimate, corrected for early stopping.
+
+    ``None`` if the cell is measured by searches, and until its estimate has a finite standard error.
+    """
     low: float
-    """Lower bound of the interval with the error rate ``error_rate``, which holds for all looks together."""
+    """Lower bound of the interval with the error rate ``error_rate``, which holds for all interim analyses together."""
     high: float
     threshold: float
     """The value with which a share is compared, in ``unit``; 0 if the part has none."""
@@ -65,22 +68,28 @@ class CellRow:
     p_value: float | None
     """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
-    """Number of game pairs or of positions; for a share, its denominator."""
+    """Number of game pairs or of positions; for a share or a rate, its denominator."""
     hits: int
-    """Numerator of a share, or number of cases found."""
+    """Number of cases with the counted event, such as the numerator of a share; 0 if the part counts no events."""
     games: int
     looks: int
     looks_planned: int
     ended: str
     """Why the cell ended: ``decided``, ``complete`` (everything planned is done) or ``futility``; empty until then."""
     games_needed: int | None
-    """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
+    """Further games after which the cell probably has a verdict, if the estimate is right.
+
+    ``None`` if the verdict is not open, if no number would be enough, or if the cell is measured by searches.
+    """
     positions_needed: int | None
-    """Further positions that would decide the cell if the estimate is right; ``None`` if decided, and for games."""
+    """Further positions after which the cell probably has a verdict, if the estimate is right.
+
+    ``None`` if the verdict is not open, if no number would be enough, or if the cell is measured by games.
+    """
     LL: int = 0
     """Number of pairs in which the variant lost both games.
 
-    This field and the next four count the pairs of kind ``elo`` by outcome.
+    This field and the next four count a cell's game pairs by outcome. They are 0 unless the part has the kind ``elo``.
     """
     LD: int = 0
     even: int = 0
@@ -102,13 +111,14 @@ class CellRow:
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` if it is open with games or searches left."""
+        """The verdict, or ``unfinished`` if the verdict is open and the cell has games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
     def outcome(self, low: float, high: float) -> tuple[float, float]:
         """Convert an interval from the row's unit to the scale of the margin, with the expected direction as positive.
 
-        The scale is a log ratio for costs, and the difference from the threshold for shares with a threshold.
+        The scale is a log ratio for costs, and the difference from the threshold for shares with a threshold. Otherwise
+        it is the row's unit.
         """
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
@@ -118,12 +128,12 @@ class CellRow:
 
 
 def rule_of_part(part: Part) -> PartRule:
-    """The rule that gives verdicts on the part's cells. ``CellRow.outcome`` converts intervals to its scale."""
+    """The rule that gives verdicts on the part's cells, on the scale of ``CellRow.outcome``."""
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
 def scaled_margin(part: Part) -> float:
-    """The part's margin, on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as in the file."""
+    """The part's margin on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as in the file."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
@@ -146,14 +156,14 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell of a claims run with its row of the table and its searches of positions."""
+    """The result of one cell of a claims run: its table row and, if it was measured by searches, their results."""
 
     cell: Cell
     row: CellRow
     positions: Sequence[SampledPosition] = field(default=(), compare=False, repr=False)
     """The positions that this run searched; empty for games."""
     searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
-    """Results of the searches, one per position, by the name of the side."""
+    """Results of the searches, one per position, by the search's name (``tuning.claims.cells.sides_of``)."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +180,7 @@ class EngineVerdict:
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` if it is open and cells still have games or searches to do."""
+        """The verdict, or ``unfinished`` if the verdict is open and cells still have games or searches to do."""
         return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
 
 
@@ -209,13 +219,17 @@ class PartResult:
 
     @property
     def games_needed(self) -> int | None:
-        """Further games that the open cells need; ``None`` if the part is decided, or if no number would decide."""
+        """Further games that the cells with open verdicts need; ``None`` if there are none, or if no number would be
+        enough.
+        """
         needed = [row.games_needed for row in self.rows if row.games_needed]
         return sum(needed) if self.is_open and needed else None
 
     @property
     def positions_needed(self) -> int | None:
-        """Further positions that the open cells need; ``None`` if the part is decided, or if no number would decide."""
+        """Further positions that the cells with open verdicts need; ``None`` if there are none, or if no number would
+        be enough.
+        """
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
         return max(needed) if self.is_open and needed else None
 

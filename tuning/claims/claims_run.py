@@ -161,7 +161,10 @@ def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Stor
 
 
 class Experiments:
-    """All cells of a claims run: plays their games, searches their positions, and computes their results."""
+    """All cells of a claims run. It plays their games, searches their positions, and computes their results.
+
+    A cell is one part of a claim, measured in one engine at one limit.
+    """
 
     def __init__(self, spec: ClaimsSpec, run: Run) -> None:
         self._spec, self._run = spec, run
@@ -199,14 +202,14 @@ class Experiments:
         """The cell whose games were scheduled last; ``None`` before the first."""
 
     def go_on(self, stage: GameStage) -> None:
-        """Play and search until all cells have ended or the run is stopped."""
+        """Play games and search positions until every cell has ended or the run is stopped."""
         is_searching = True
         while is_searching:
             is_searching = sum(self._search(cell) for cell in self.searched if not cell.ended) > 0
         self._play(stage)
 
     def _search(self, cell: SearchedCell) -> bool:
-        """Search one block of a cell; return False if no position was left or if the run stops."""
+        """Search the next block of a cell's positions; return False if no position was left or if the run stops."""
         if not self._run.stop.is_set():
             self._run.release_players()
             name, most = series_of(cell.part, cell.cell), cell.part.positions
@@ -218,7 +221,7 @@ class Experiments:
         return True
 
     def _play(self, stage: GameStage) -> None:
-        """Play every cell to its end, the cheapest first."""
+        """Play the games of every cell to their end, beginning with the cell that takes the least time."""
         if self._run.stop.is_set():
             return
         scores = MatchScores()
@@ -233,9 +236,10 @@ class Experiments:
             cell.analyse_stored()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """Yield the games up to the next look of the first open cell.
+        """Yield lists of games to play: those up to the next interim analysis of the first cell that has not ended.
 
-        While they are in progress, it yields games of the next cell, or ``None`` if all open cells wait for games.
+        While these games are in progress, it yields games of the next such cell. It yields ``None`` while all cells
+        wait for games in progress.
         """
         waiting: dict[str, int] = {}
         """Index of the look that each cell waits for, by the cell's series."""
@@ -254,7 +258,7 @@ class Experiments:
                 yield None
 
     def _games_missing(self) -> float:
-        """Estimated remaining time of all cells, expressed as a number of games of the current cell."""
+        """Estimated remaining time of all cells, expressed as a number of games of the cell that is being played."""
         assert self._current is not None
         return sum(cell.seconds_left for cell in self.played) / game_seconds(self._current.cell)
 

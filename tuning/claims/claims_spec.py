@@ -58,9 +58,9 @@ OF_FACTORS = ("interaction", "nodes_interaction")
 COSTS = ("nodes", "nodes_interaction")
 """Kinds of measure whose effects are log ratios of nodes or time, with margins in percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
-"""Kinds of measure that divide one count of events by another."""
+"""Kinds of measure whose result is a ratio of two counts of events."""
 OF_THRESHOLD = ("share", "differing")
-"""Kinds of measure whose result is compared with a threshold in percent."""
+"""Kinds of measure whose result is compared with the part's threshold."""
 SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
 """Kinds of measure that search fixed positions."""
 KINDS_OF_KEYS = {
@@ -70,7 +70,7 @@ KINDS_OF_KEYS = {
 }  # fmt: skip
 """For each key, the kinds of measure that allow it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
-"""Expected results that have a direction. Other expectations are equivalence, non-inferiority or a number of cases."""
+"""Expected results that have a direction. The others expect equivalence, non-inferiority or a number of cases."""
 MATE_STOP = "stop_on_mate"
 """The parameter that ends a search when it finds a mate; it is off where costs are measured. Not every game has it."""
 CLAIM_PATTERN = r"C\d+"
@@ -83,15 +83,15 @@ class ClaimsBudget:
     name: str
     """Name of the budget: ``quick`` or ``full``."""
     pairs: int
-    """Maximum number of pairs in a cell of weight 1."""
+    """Maximum number of game pairs in a cell (one engine at one limit) if the weight of the cell is 1."""
     rounds: int
-    """Number of looks (interim analyses) per cell, at equal distances in pairs."""
+    """Number of interim analyses for one engine at one limit, at equal distances in pairs."""
     positions: int
     positions_per_game: int
     limits: Mapping[str, Mapping[str, str]]
     """Search limits as text: by the limit's name, then by engine."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Factors for the number of pairs of a cell, by the limit's name; 1 if not given."""
+    """Weights by the limit's name; a weight multiplies the maximum number of pairs. The default is 1."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Cell:
     """The limit's name in the budget, or its text if it has no name."""
     limits: Limits
     conditions: Conditions
-    """Conditions of the games; their base is the engine's preset."""
+    """Conditions of the games, with the engine's preset as base settings."""
     variant: tuple[tuple[str, Value], ...] = ()
     """All parameters of the variant; empty for an interaction."""
     reference: tuple[tuple[str, Value], ...] = ()
@@ -119,7 +119,8 @@ class Cell:
     """The comparisons to play: one, or the four of an interaction."""
     factorial: Factorial | None = None
     analyses: tuple[int, ...] = ()
-    """Number of pairs per comparison at each look, ascending; a single entry means one look at the end."""
+    """Number of pairs per comparison at each interim analysis, ascending; a single entry means one analysis at the end.
+    """
     is_time: bool = False
     """In games, whether both sides have equal processor time; in searches, whether time is measured instead of nodes.
     """
@@ -132,7 +133,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a claim: the quantity to measure, the rule for its verdict, and the cells that measure it."""
+    """One part of a claim: the quantity to measure, the rule for its verdict, and its cells.
+
+    A cell measures the quantity in one engine at one search limit.
+    """
 
     id: str
     texts: Mapping[str, str]
@@ -155,8 +159,10 @@ class Part:
     where: str
     """Name in ``tuning.claims.measures.CONDITIONS`` of the condition that selects positions; empty selects all."""
     further_plies: int
-    """For kind ``mates``: depth of the cell's limit minus depth of the first search. Every deeper search, up to the
-    limit, must confirm a mate that is found.
+    """For kind ``mates``: number of plies by which the deepest search is deeper than the first one.
+
+    The deepest search has the depth of the cell's limit. A mate that one search finds must be confirmed by every deeper
+    search.
     """
     positions: int
     """Number of positions to search; 0 for parts measured in games."""
@@ -198,9 +204,10 @@ class Part:
 
     @property
     def joint_error_rate(self) -> float:
-        """Two-sided error rate of each cell for comparing the engines: ``ERROR_RATE`` divided by the number of cells.
+        """Two-sided error rate of each cell's interval when the engines are compared.
 
-        At this rate the intervals of all cells hold together. Verdicts use ``ERROR_RATE`` itself.
+        It is ``ERROR_RATE`` divided by the number of cells, so that the intervals of all cells hold together. Verdicts
+        use ``ERROR_RATE`` itself.
         """
         return ERROR_RATE / len(self.cells)
 
@@ -211,7 +218,7 @@ class Part:
 
     @property
     def digest(self) -> str:
-        """Digest of ``content``, which covers rule, measure, budget, looks and margin."""
+        """Digest of ``content``: rule, measure, budget, interim analyses and margin."""
         return digest_of(self.content)
 
 
@@ -249,7 +256,7 @@ class ClaimsSpec:
     A part with an expectation has one verdict for each of its engines.
     """
     asked: Mapping[str, str] = field(default_factory=dict)
-    """Digest of every part of the whole file under this budget, by the part's id, also of parts that are not selected.
+    """Digest of every part of the whole file under this budget, by the part's id; includes parts that are not selected.
     """
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
@@ -353,7 +360,7 @@ def _budget(table: Table, name: str) -> ClaimsBudget:
 def _limit_by_engine(given: object, where: str) -> dict[str, str]:
     """The search limit of each engine, as text.
 
-    ``given`` is one text for both engines, or a table with one text for each.
+    ``given`` is one text for both engines, or a table with one text per engine.
     """
     if isinstance(given, Mapping):
         table = Table(given, where, LIMIT_BY_ENGINE)
@@ -582,7 +589,7 @@ class _ClaimsReader:
     def _combined(
         self, table: Table, engine: str, conditions: Conditions, limits: Limits, where: str
     ) -> tuple[tuple[tuple[str, Value], ...], ...]:
-        """All parameters of each combination of two factors, in the order of ``Cell.combinations``.
+        """All parameters of each combination of two factors: low-low, low-high, high-low and high-high.
 
         Raises ``UserError`` if a factor has no effect.
         """
@@ -602,7 +609,7 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """Complete a cell measured in games. The reader of ablations reads and checks its comparisons.
+        """Complete a cell measured in games by its comparisons, which the reader of ablations reads and checks.
 
         ``given`` holds further keys for that reader; ``against`` is the reference's limit, if it differs.
         """

@@ -1,7 +1,8 @@
 """Intervals of a row of cells.csv at another error rate, computed from the row without games or searches.
 
-The interval of a match follows from its counts of pairs and its looks (interim analyses). For other measures, the
-standard error follows from the row's own interval. The new interval also holds for all looks together.
+The interval of a match is computed from the counts of pairs and the interim analyses (looks) in the row. The intervals
+of other measures are computed from the standard error, which follows from the row's interval. The new interval, too,
+holds for all looks together.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
-    """Interval of a match in Elo, from its counts of pairs; after several looks it is the interval of the mean score,
-    converted."""
+    """Interval of a match in Elo, from its counts of pairs.
+
+    With several interim analyses, it is the interval of the mean score, converted to Elo.
+    """
     counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
     bound = _bound(row, error_rate)
     if row.looks_planned == 1:
@@ -68,14 +71,18 @@ def _rate_interval(row: CellRow, error_rate: float, factor: float) -> tuple[floa
 def _deviates(row: CellRow, error_rate: float) -> float:
     """Half width of the interval at ``error_rate``, in standard errors.
 
-    The row of a rate does not give the number of games, so the half width comes from the normal distribution.
+    For a rate it comes from the normal distribution instead of Student's t, because the row does not have the number of
+    games.
     """
     degrees = math.inf if row.unit in ("%", "cases") else row.cases - 1
     return reach_of_t(_bound(row, error_rate), degrees)
 
 
 def _bound(row: CellRow, error_rate: float) -> float:
-    """Critical value of the row's last look, in standard normal deviates. Looks are assumed to be equally far apart."""
+    """Critical value at the row's last interim analysis, in standard normal deviates.
+
+    The analyses are assumed to be at equal distances in pairs.
+    """
     if row.kind not in STRENGTH or row.looks_planned == 1:
         return _NORMAL.inv_cdf(1 - error_rate / 2)
     return critical_values(tuple(range(1, row.looks_planned + 1)), error_rate / 2)[row.looks - 1]

@@ -35,18 +35,18 @@ from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, PartRule
 
 _NORMAL = NormalDist()
 REACH = 11.0
-"""Distance, in standard deviations, at which distributions are truncated."""
+"""Distance from the mean, in standard deviations, beyond which a distribution counts as 0."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 """Points and weights of Gauss-Legendre quadrature for a panel of two standard deviations: accurate to ten digits."""
 KNOWN_MASS = 0.99
 """Once the computed outcomes have this total probability, their distribution counts as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
-"""First element of an outcome's rank.
+"""First element of an outcome's rank: where the test stopped.
 
-``UPPER`` stopped at the upper bound, ``LOWER`` at the lower bound, ``MIDDLE`` between them or at the last look.
+``UPPER`` means at the upper bound, ``LOWER`` at the lower bound, and ``MIDDLE`` between them or at the last look.
 """
 FUTILE = "futile"
-"""The verdict that stops a cell because its last look would almost certainly not decide."""
+"""The verdict that stops a cell because even the last interim analysis would almost certainly not give a verdict."""
 OUTERMOST = 60.0
 """Largest absolute estimate at which a futility boundary is searched for, in standard errors at the planned end."""
 
@@ -67,7 +67,9 @@ class PlannedLooks:
         return critical_values(self.analyses, self.error_rate / 2)
 
     def result(self, done: int, estimate: EffectEstimate) -> LookResult | None:
-        """The result after ``done`` looks; ``None`` while the estimate has no finite standard error."""
+        """The result after ``done`` interim analyses with the given estimate; ``None`` if its standard error is not
+        finite.
+        """
         if not math.isfinite(estimate.error):
             return None
         effect = self.rule.sign * (estimate.value - estimate.null_value)
@@ -95,11 +97,13 @@ class LookResult:
 
     @property
     def unit(self) -> float:
-        """Standard error that the estimate will have once all planned pairs are played."""
+        """Standard error of the estimate at the planned end, once all planned pairs are played. Regions are in this
+        unit.
+        """
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
-        """Intervals of estimates with equal verdicts at a look (counted from 0). Together they cover all estimates.
+        """The estimates divided into regions by the verdict that they get at a look (counted from 0).
 
         Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
@@ -110,7 +114,7 @@ class LookResult:
 
     @cached_property
     def final_regions(self) -> list[Region]:
-        """Intervals of estimates with equal verdicts at the last look. Together they cover all estimates.
+        """The estimates divided into regions by the verdict that they get at the last look.
 
         The last look has so many pairs that its standard error is practically known.
         """
@@ -121,7 +125,9 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased estimate; the plain one if the part expects nothing, because then no look stops early."""
+        """The median-unbiased estimate. It equals the plain one if the part expects nothing, because then no look stops
+        early.
+        """
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -153,15 +159,16 @@ class LookResult:
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
     def is_futile(self) -> bool:
-        """Whether to stop: no look is left, or the last look will almost certainly not decide."""
+        """Whether to stop the cell: no look is left, or the last look will almost certainly not give a verdict."""
         if self.done == len(self.looks.analyses):
             return True
         return _excess_power(self.final_regions, self.effect / self.unit, self.fraction) < 0
 
     def pairs_still_needed(self) -> int | None:
-        """Number of further pairs that would decide, with probability ``POWER``, if the estimate is right.
+        """Number of further pairs after which the verdict is known with probability ``POWER``, if the estimate is
+        right.
 
-        ``None`` if no number would.
+        ``None`` if no number would be enough.
         """
         pairs = self.looks.analyses[self.done - 1]
         return still_needed(
@@ -170,10 +177,11 @@ class LookResult:
 
 
 def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
-    """Further observations that would decide if the estimate ``effect`` is right; ``None`` if no number would.
+    """Number of further observations after which a verdict is probable, if the estimate ``effect`` is right.
 
-    ``effect`` is positive in the expected direction and rests on ``seen`` observations. ``deviation`` is the standard
-    deviation of one observation, ``bound`` the interval's half width in standard errors.
+    ``None`` if no number would be enough. ``effect`` is positive in the expected direction and rests on ``seen``
+    observations. ``deviation`` is the standard deviation of one observation, ``bound`` the interval's half width in
+    standard errors.
     """
     distance = rule.largest_deciding_reach(effect)
     if not distance or not math.isfinite(deviation):
@@ -191,9 +199,9 @@ class Region(NamedTuple):
 
 
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
-    """Intervals of estimates with equal verdicts at a look. Together they cover all estimates.
+    """All estimates divided into regions by the verdict that they get at a look.
 
-    ``unit`` is the standard error at the planned end; ``reach`` is the interval's half width in this unit.
+    ``unit`` is the standard error at the planned end; ``reach`` is the half width of the look's interval in this unit.
     """
     if math.isinf(reach):
         return [Region(-math.inf, math.inf, OPEN)]
@@ -210,9 +218,10 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 
 
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
-    """Probability that the last look decides, minus ``FUTILITY_POWER``.
+    """Probability that the last interim analysis gives a verdict, minus ``FUTILITY_POWER``.
 
-    ``estimate`` is the estimate after a ``fraction`` of the planned pairs, ``final`` the last look's regions.
+    ``estimate`` is the estimate after a ``fraction`` of the planned pairs. ``final`` has the regions of the last
+    analysis.
     """
     deviation = math.sqrt(1 / fraction - 1)
 
@@ -223,9 +232,10 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
 
 
 def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
-    """Divide each region with the verdict ``open`` into open and futile parts; keep all others.
+    """Divide each region with the verdict ``open`` into parts that stay open and parts that stop for futility.
 
-    ``fraction`` is the analysed share of the planned pairs. ``final`` are the regions of the last look.
+    Other regions are unchanged. ``fraction`` is the analysed share of the planned pairs; ``final`` has the regions of
+    the last look.
     """
     found = []
     for region in regions:
@@ -245,7 +255,7 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
 
 
 def _futility_boundary(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
-    """The estimate between ``low`` and ``high`` at which futility begins or ends, by bisection.
+    """Find by bisection the estimate between ``low`` and ``high`` at which stopping for futility begins or ends.
 
     ``final`` and ``fraction`` are as in ``_with_futility``.
     """
@@ -297,10 +307,10 @@ class _Outcomes:
 
     @staticmethod
     def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
-        """Number of looks whose outcomes must be ranked against the observed one.
+        """Number of looks whose outcomes must be ranked against the observed outcome.
 
-        All looks count if the observed outcome stopped in the middle, because outcomes of later looks rank on both
-        sides of it. Otherwise the looks up to the observed outcome are enough.
+        If the observed outcome stopped in the middle, all looks count, because outcomes of later looks rank above or
+        below it. Otherwise the looks up to the observed outcome are enough.
         """
         drift = observed.effect / observed.unit
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)
@@ -319,7 +329,7 @@ class _Outcomes:
 
     @staticmethod
     def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
-        """Sort key of an outcome in the stage-wise order: bound, look and estimate.
+        """Sort key of an outcome in the stage-wise order: ``UPPER``, ``MIDDLE`` or ``LOWER``, then look, then estimate.
 
         ``look`` counts from 0. ``regions`` are the regions of that look.
         """
@@ -331,7 +341,9 @@ class _Outcomes:
         return MIDDLE, estimate, 0.0
 
     def _split(self, region: Region) -> list[tuple[float, float]]:
-        """Divide the region at the observed estimate, where the rank of outcomes may change."""
+        """Divide a region at the observed estimate, where the rank of outcomes may change; return the parts as (low,
+        high).
+        """
         if region.low < self._drift < region.high:
             return [(region.low, self._drift), (self._drift, region.high)]
         return [(region.low, region.high)]

@@ -41,13 +41,13 @@ class Searched:
     processor_ns: int
     """Processor time in nanoseconds; it depends on the machine."""
     hits: int = 0
-    """Numerator of the counted share; ``cases`` is its denominator."""
+    """Numerator of the counted share, if any; ``cases`` is its denominator."""
     cases: int = 0
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A share or a condition that searches count: each search returns its hits and cases."""
+    """A share (ratio of two counts) or a condition, for which each search counts hits and cases."""
 
     of: str
     """Name of the share: one of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
@@ -124,12 +124,12 @@ def _of_null(data: Mapping[str, Any], table: str, column: str, low: int = 0, hig
 
 
 def _researches(data: Mapping[str, Any]) -> int:
-    """Number of repeated root searches: one for every missed aspiration window."""
+    """Number of repeated searches of the root: one for every aspiration window that was missed."""
     return int(data["counters"]["fails_low"] + data["counters"]["fails_high"])
 
 
 def _of_iterations(data: Mapping[str, Any], column: str) -> int:
-    """Sum of a column of ``ITERATION_COLUMNS`` over all iterations except the first of each search."""
+    """Sum of a column of ``ITERATION_COLUMNS`` over all iterations that follow another iteration of the same search."""
     place, before = ITERATION_COLUMNS.index(column), ITERATION_COLUMNS.index("nodes_before")
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
@@ -160,9 +160,9 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "passes": lambda data, _: (data["counters"]["mtdf_passes"], sum(row[0] for row in data["iterations"].values())),
     "alternations": lambda data, _: (data["counters"]["alternations"], data["counters"]["windows"]),
 }  # fmt: skip
-"""For each share, a function that returns its numerator and denominator from a search's counters.
+"""For each share, a function from a search's counters and a bound to the numerator and the denominator.
 
-The function's second argument is a bound, which only some shares use.
+Only some shares use the bound.
 """
 
 
@@ -176,16 +176,19 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": SHARES["windows_missed"],
     CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
 }
-"""Conditions that select positions. Each is a function from a search's counters and an unused number to two counts.
+"""Conditions that select positions: for each, a function from a search's counters to two counts.
 
-A position is selected if the first count is positive.
+A position is selected if the first count is positive. The functions ignore their second argument.
 """
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: how many of the searches that last longer than half of their planned time then change the move."""
+"""Name of the share of searches that change their move in the second half of their planned time.
+
+Its denominator is the number of searches that last longer than half of their planned time.
+"""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
-"""Names of all shares, which are ratios of two counts. ``MOVE_CHANGES`` needs a second search."""
+"""Names of all shares (ratios of two counts). ``MOVE_CHANGES`` needs a second search of each position."""
 
 RATIO_UNITS = {"growth": "×", "passes": "passes"}
 """Units of the shares that are ratios and may exceed 1; all other shares are percentages."""
@@ -209,9 +212,9 @@ class SearchEstimate:
     hits: int = 0
     """Numerator of a share."""
     one_sided: int = 0
-    """-1 if the counted event never occurred, 1 if it always did, otherwise 0.
+    """-1 if the counted event never occurred, 1 if it always occurred, otherwise 0.
 
-    At -1 and 1 the standard error is 0, so intervals come from another formula.
+    If it is not 0, the standard error is 0, and intervals come from another formula.
     """
     is_percentage: bool = False
     """Whether the estimate is a percentage, between 0 and 100."""
@@ -276,7 +279,7 @@ NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    ``parts`` has each position's deviation, ``games`` the number of the game that it comes from. The error is the
+    ``parts`` has each position's deviation, ``games`` the index of the game from which it comes. The error is the
     sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with the
     factor G / (G - 1) for G games. It is infinite for a single game.
     """
@@ -292,17 +295,19 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> SearchEstimate:
     """Mean logarithm of the ratios of the variant's costs to the reference's, position by position.
 
-    ``costs`` has the variant's and the reference's cost for each position, ``games`` each position's game number.
+    ``costs`` has the variant's and the reference's cost for each position, ``games`` the index of the game from which
+    each position comes.
     """
     return _mean([math.log(max(one, 1) / max(other, 1)) for one, other in costs], games)
 
 
 def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> SearchEstimate:
-    """Mean log of the first factor's cost ratio with the second factor high, divided by its cost ratio with it low.
+    """Interaction of two factors in their costs: mean log of the ratio of two cost ratios of the first factor.
 
-    A cost ratio is the cost with the factor high divided by the cost with it low. ``costs`` has one row per
-    combination, in the order of ``Cell.combinations``, and one column per position. ``games`` has the number of each
-    position's game.
+    A cost ratio is the cost with the first factor high divided by the cost with the first factor low. The numerator has
+    the second factor high, the denominator has it low. ``costs`` has one row per combination, in the order of
+    ``Cell.combinations``, and one column per position. ``games`` has the index of the game from which each position
+    comes.
     """
     return _mean(
         [
@@ -323,7 +328,7 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
     """Estimate of a share from searches that counted it: total hits divided by total cases.
 
     ``name`` is one of ``SHARE_NAMES``. The value is in percent, or a plain ratio for the names in ``RATIO_UNITS``.
-    ``games`` has the number of each position's game.
+    ``games`` has the index of the game from which each position comes.
     """
     hits, cases, parts = _counted(searches)
     if not cases:
@@ -341,9 +346,10 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> SearchEstimate:
-    """The variant's share ``name`` minus the reference's, on common positions, in percentage points.
+    """The share ``name`` in the variant's searches minus the share in the reference's, in percentage points.
 
-    ``games`` has the number of each position's game.
+    A share is a ratio of two counts of events. Both sides search the same positions. ``games`` has the index of the
+    game from which each position comes.
     """
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
@@ -357,22 +363,23 @@ def share_difference(
 
 
 def _reach_of_one_sided(share: SearchEstimate) -> float:
-    """Substitute for a share's standard error, in percentage points.
+    """Value to use instead of a share's standard error, in percentage points, if the counted event occurred never or
+    always.
 
-    It is used if the counted event occurred never or always, because the standard error is then 0.
+    The standard error is 0 in these cases.
     """
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
 
 def _counted(searches: Sequence[Searched]) -> tuple[int, int, list[float]]:
-    """Total hits, total cases, and each position's contribution to the deviation of their ratio."""
+    """Total hits, total cases, and each position's contribution to the error of the ratio of these totals."""
     hits, cases = sum(one.hits for one in searches), sum(one.cases for one in searches)
     return hits, cases, [(one.hits - hits / cases * one.cases) / cases for one in searches] if cases else []
 
 
 def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
-    """Rate of hits among independent cases, in percent."""
+    """Estimate, in percent, of the rate of hits among ``cases`` independent cases."""
     if not cases:
         return NOTHING_SEARCHED
     rate = hits / cases
@@ -381,8 +388,10 @@ def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
 
 
 def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """Percentage of positions at which variant and reference need different numbers of nodes to the same depth;
-    ``games`` has the number of each position's game."""
+    """Percentage of positions at which variant and reference need different numbers of nodes to the same depth.
+
+    ``games`` has the index of the game from which each position comes.
+    """
     counted = [
         replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]
@@ -392,11 +401,11 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Name of a share: how many of the searches with a clock lasted until the board was full."""
+"""Name of the share of searches with a clock that lasted until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Number of mates in at most ``deepest_mate`` plies, and number of these that a deeper search contradicts.
+    """Number of mates in at most ``deepest_mate`` plies, and number of such mates that a deeper search contradicts.
 
     ``searches`` has, for each depth, the searches of all positions.
     """
@@ -417,5 +426,8 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
 
 def exact_failures(pairs: Sequence[tuple[Searched, Searched]]) -> int:
-    """Number of pairs in which a search to the end of the game and the endgame solver find different scores."""
+    """Number of positions for which a search to the end of the game and the endgame solver find different scores.
+
+    Each item of ``pairs`` has the two searches of one position.
+    """
     return sum(searched.score != solved.score for searched, solved in pairs)

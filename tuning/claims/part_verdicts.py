@@ -55,7 +55,9 @@ BY_MARGIN, BY_OPPOSITE, BY_NEGLIGIBLE = REFUTED_BY
 
 @dataclass(frozen=True)
 class PartRule:
-    """The rule for a cell's verdict: the expected result, and the margin on the scale of the effect (0 for none)."""
+    """The rule for a cell's verdict: the expected result, and the margin on the scale of the effect (0 means no
+    margin).
+    """
 
     expect: str | None
     margin: float
@@ -67,9 +69,9 @@ class PartRule:
         return -1 if self.expect in TURNED else 1
 
     def turned(self, low: float, high: float) -> tuple[float, float]:
-        """Convert the bounds of an effect so that the expected direction is positive.
+        """Convert an interval of the effect so that the expected direction is positive.
 
-        If ``sign`` is -1, they are negated and exchanged.
+        If a negative effect is expected, both bounds are negated and change places.
         """
         return (low, high) if self.sign > 0 else (-high, -low)
 
@@ -107,10 +109,11 @@ class PartRule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """Values that the verdict rejects, each with the side on which the effect lies: +1 above, -1 below.
+        """Values of the effect that the verdict rejects, each with the side on which the effect lies: +1 above, -1
+        below.
 
-        ``low`` and ``high`` bound the interval; the expected direction is positive. Empty if the interval does not
-        decide.
+        ``low`` and ``high`` are the bounds of the interval, with the expected direction as positive. The result is
+        empty if the verdict is open.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):
@@ -124,7 +127,7 @@ class PartRule:
         return ((0.0 if self.refuted_by == BY_OPPOSITE and self.expect not in NON_INFERIOR else -margin, -1),)
 
     def largest_deciding_reach(self, effect: float) -> float:
-        """The largest half width with which an interval around ``effect`` gives a verdict; 0 if none does."""
+        """Largest half width of an interval around ``effect`` that still gives a verdict; 0 if none does."""
         reaches = {abs(effect - border) for border in (-self.margin, 0.0, self.margin)} - {0.0}
         deciding = [
             reach for reach in reaches
@@ -144,9 +147,9 @@ def are_apart(one: tuple[float, float], other: tuple[float, float], margin: floa
 
 
 def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rate: float = ERROR_RATE) -> set[str]:
-    """Names of the hypotheses that Holm's correction rejects, out of ``family`` hypotheses in all.
+    """Names of the hypotheses that Holm's correction rejects.
 
-    A p-value of ``None`` is never rejected.
+    ``family`` is the total number of hypotheses. A hypothesis with the p-value ``None`` is never rejected.
     """
     found: set[str] = set()
     known = sorted((p_value, name) for name, p_value in p_values.items() if p_value is not None)

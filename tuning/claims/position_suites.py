@@ -26,12 +26,12 @@ GAMES_AT_A_TIME = 100
 MAX_PLIES = {"games": 160, "last": 300, "passes": 300}
 """Maximum number of plies of a game, by suite."""
 LAST_PLIES = 9
-"""Number of plies at the end of a game from which the suites ``last`` and ``passes`` take positions."""
+"""The suites ``last`` and ``passes`` take positions from this number of plies at the end of a game."""
 
 
 @dataclass(frozen=True)
 class SampledPosition:
-    """A position and the number of its game."""
+    """A position and the index of the game from which it comes."""
 
     opening: Opening
     game: int
@@ -47,7 +47,7 @@ class PositionSuites:
     def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:
         """At most ``count`` positions of the suite ``name``; ``None`` if the stop flag was set before all were drawn.
 
-        ``tuning.keys.claims.SUITES`` lists the suites, and ``per_game`` is the number of positions of one game.
+        ``tuning.keys.claims.SUITES`` lists the suites. ``per_game`` is the number of positions to draw from each game.
         ``passes`` may give fewer positions than ``count``, because some games have no pass.
         """
         content = [self._searches.game, self._seed, self._suite.digest, per_game, NODES_A_MOVE]

@@ -74,15 +74,18 @@ AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
 
 @dataclass(frozen=True)
 class Registration:
-    """When the rules for the parts of a run were fixed, and how they changed."""
+    """Times at which the rules for the parts of a run were fixed, and changes to these rules."""
 
     dates: Mapping[str, str]
-    """Time of registration of each part: UTC, ISO 8601."""
+    """Time of registration of each part, by the part's id: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
-    """Withdrawn verdicts (part, engine): parts with an expectation, removed from the table after results were known."""
+    """Verdicts that were withdrawn, as pairs (part, engine).
+
+    Their parts had an expectation and were removed from the table of claims after results were known.
+    """
     surroundings: Mapping[str, Any] = field(default_factory=dict)
-    """The registered surroundings by part, as given by ``surroundings_of``."""
+    """The registered surroundings by part: openings and parameters that determine the games (``surroundings_of``)."""
 
     @property
     def amended_after_results(self) -> frozenset[str]:
@@ -105,9 +108,10 @@ def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
 
 
 def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Path, old value and new value of each difference between two surroundings of a part.
+    """Path, old value and new value of each difference between the old and the new surroundings of a part.
 
-    Parameters that only one of the two has are left out.
+    Surroundings are the openings and parameters that determine the games. Parameters that only one of the two has are
+    left out.
     """
     return [change for change in differences(before, now) if None not in change[1:]]
 
@@ -123,7 +127,8 @@ class _Departure:
     new: Any
     """The present content; ``None`` for a removed part."""
     digests: tuple[str, str]
-    """Digests of the registered and the present content; an empty text stands for missing content."""
+    """Digests of the registered and the present content; ``""`` if the part was not registered or is no longer present.
+    """
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
@@ -242,7 +247,7 @@ def note_positions(store: Store, part: str, positions: int) -> None:
 
 
 def _parts_sharing_results(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Names of the parts in ``known`` that share games or searches of a cell with the part ``content``."""
+    """Names of the parts in ``known`` that share games or searches with the part that has this ``content``."""
     own = _cell_digests(content)
     return {name for name, entry in known.items() if own & _cell_digests(entry["content"])}
 

@@ -86,18 +86,18 @@ class FitSpec:
     patterns: bool
     """Whether to fit patterns in addition to features."""
     score_share: int
-    """Share of search scores in the targets of a logistic regression, in percent; the rest is the games' outcomes."""
+    """Percentage of the search score in each target of a logistic regression; the rest is the game's outcome."""
     match_pairs: int
     """Number of pairs in each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
-    """Search limits of the matches: one match per limit and opponent."""
+    """Search limits of the matches; each opponent is played at each limit."""
     score_limits: Limits | None = None
     """Limits of the searches that score unsolved positions; the scores are the targets of a linear regression.
 
     With ``None`` the results of the games are the targets.
     """
     other_runs: tuple[OtherRun, ...] = ()
-    """Other runs; every iteration's fit also uses their stored games."""
+    """Other runs whose stored games every iteration's fit uses in addition."""
 
     @property
     def other_games(self) -> int:
@@ -173,7 +173,7 @@ class FitIteration:
     error_before: float
     """Held-out error of the weights that played the iteration's games, in the unit of ``Fit.held_out_error``."""
     error_before_scaled: float
-    """Held-out error of the same weights, multiplied by the factor that minimises this error."""
+    """Like ``error_before``, but after multiplication of the weights by the factor that minimises the error."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The iteration's matches; incomplete if the run was stopped during them."""
@@ -209,12 +209,12 @@ class FitResult:
     """
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
-    """Path of a second copy of the final weights; ``None`` without a copy."""
+    """Path to which the final weights are also written; ``None`` if they stay only in the run's folder."""
     interrupted: bool = False
     unfinished: FitIteration | None = None
     """The iteration whose matches were interrupted, or ``None``; ``iterations`` does not include it."""
     games: tuple[int, int] = (0, 0)
-    """Number of stored and number of planned self-play games, for the last iteration that began."""
+    """Numbers of stored and of planned self-play games in the last iteration that began."""
     digest: str = ""
     """Digest of all stored games; equal digests mean equal games."""
     engine: str = ""
@@ -222,9 +222,10 @@ class FitResult:
 
     @property
     def kept(self) -> Path | None:
-        """The file of the last finished iteration's weights; with ``until_no_gain``, of the last one that gained.
+        """The file of the weights that the fit keeps; ``None`` if there are none.
 
-        ``None`` without such an iteration.
+        These are the weights of the last finished iteration or, with ``until_no_gain``, of the last iteration that
+        showed a gain.
         """
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
@@ -235,7 +236,9 @@ class FitResult:
         return 130 if self.interrupted else 3 if self.kept is None else 0
 
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
-        """A copy whose paths lie in ``directory``, with the specification ``spec``."""
+        """A copy of the result with the specification ``spec``, for a run whose folder and weights are in
+        ``directory``.
+        """
 
         def at_home(done: FitIteration) -> FitIteration:
             return replace(done, weights=directory / done.weights.name)
@@ -252,7 +255,7 @@ AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
 
 
 class Interrupted(Exception):
-    """Raised when the stop flag is set."""
+    """Raised when the run's stop flag is set."""
 
 
 def fitting_of(game: Game) -> EvaluationFitting:
@@ -361,8 +364,8 @@ def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
     """The planned games of a fit and their estimated cost, for display before the run starts.
 
-    Games of other runs are a stage of stored games. Each iteration has a stage of self-play games, then a stage of
-    matches. ``store`` is the run's store if it is already open.
+    Games of other runs are one stage, in which all games are already stored. Each iteration has a stage of self-play
+    games, then a stage of matches. ``store`` is the run's store if it is already open.
     """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
@@ -390,7 +393,10 @@ def _stage_name(kind: str, number: int) -> str:
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """Opponents in the matches of iteration ``number``, with the iteration that fitted each (0: the start)."""
+    """Names of the opponents in the matches of iteration ``number``, each with the iteration that fitted its weights.
+
+    Iteration 0 stands for the weights at the start.
+    """
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
@@ -453,7 +459,8 @@ class _Iterations:
     def _fitted(self, positions: ScoredPositions) -> tuple[Fit, tuple[float, float]]:
         """Fit weights to ``positions``; return the fit, and two held-out errors of the previous weights.
 
-        They are the error of the unchanged weights, and of the weights times the factor that minimises it.
+        The first error is the error of the unchanged weights. The second is the smallest error of the weights times any
+        factor.
         """
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
@@ -481,7 +488,8 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor.
+        """Two held-out errors in a linear regression: of ``weights``, and of ``weights`` times the factor that
+        minimises the error.
 
         ``steps`` has each position's stage of the game, from 0.
         """
@@ -541,9 +549,11 @@ class _Iterations:
     def _selected(
         self, name: str, digest: str, read: Callable[[], Sequence[GameRecord]], iteration: int
     ) -> ScoredPositions:
-        """The positions in the folder's file ``name`` if it has this digest, otherwise selected from ``read()``.
+        """The positions selected from games, read from the folder's file ``name`` if it belongs to games with this
+        ``digest``.
 
-        If searches score positions, they use the weights of iteration ``iteration``.
+        Otherwise they are selected from the games that ``read()`` returns. If searches score positions, they use the
+        weights of iteration ``iteration``.
         """
         path = self._run.directory / name
         stored = _read_positions(path, digest)
@@ -630,7 +640,7 @@ def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
 
 
 def _one_row_per_phase(rows: np.ndarray, phases: int) -> np.ndarray:
-    """The rows of weights, one for each of ``phases`` phases; a single row is repeated."""
+    """Weights with one row for each of ``phases`` phases; a single row in ``rows`` is repeated."""
     return np.repeat(rows, phases, axis=0) if len(rows) == 1 else rows
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from elolab.engine.errors import UserError
 
 HELD_OUT_EVERY = 10
-"""One game in this many is held out."""
+"""Distance between held-out games: one game in ten is held out."""
 CURVE = (16, 8, 4, 2, 1)
 """Divisors of the number of training games, one for each point of the learning curve; the last uses all games."""
 
@@ -22,10 +22,10 @@ class FitError(UserError):
 
 @dataclass(frozen=True)
 class Columns:
-    """Arrays with one row per position, in the order of their games."""
+    """Base class of a sample: arrays with one row per position, sorted by game."""
 
     games: np.ndarray
-    """int64, shape (n,): number of each position's game, ascending."""
+    """int64, shape (n,): the number that identifies each position's game, ascending."""
 
     def __len__(self) -> int:
         return len(self.games)
@@ -64,7 +64,7 @@ Solver = Callable[[float], np.ndarray]
 
 
 def is_held_out(games: np.ndarray) -> np.ndarray:
-    """Boolean mask of the positions that belong to held-out games; ``games`` has the number of each position's game."""
+    """Boolean mask of the positions in held-out games; ``games`` has the number of the game of each position."""
     return games % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
 
 
@@ -72,10 +72,11 @@ def fit_with_held_out(
     sample: Input, strengths: Sequence[float], solver_of: Callable[[Input], Solver],
     error: Callable[[Input, np.ndarray], float], largest: int,
 ) -> Fit:  # fmt: skip
-    """Fit to the games that are not held out; the strength is the candidate with the smallest held-out error.
+    """Fit weights to the games that are not held out, and select the strength of the prior.
 
-    ``solver_of`` makes the solver for a sample; ``error`` measures weights on a sample. Weights are rounded and clipped
-    to the range from ``-largest`` to ``largest``. The learning curve omits points with too few positions.
+    The selected strength is the one of ``strengths`` with the smallest held-out error. ``solver_of`` makes, for a
+    sample, the function from a strength to weights. ``error`` is the error of weights on a sample. Weights are rounded
+    and clipped to the range from ``-largest`` to ``largest``. The learning curve omits points with too few positions.
     """
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)

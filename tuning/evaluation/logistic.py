@@ -25,13 +25,13 @@ UNGROUPED_DEVIATION = 2.0
 """Prior standard deviation of an ungrouped feature's change, divided by a grouped feature's standard deviation."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
-"""Size of a Newton step, in evaluation points, below which the method ends."""
+"""Newton's method ends when its step is smaller than this, in evaluation points."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 MAX_EXPONENT = 700.0
 """Bound on the argument of ``exp``, which overflows for larger numbers."""
 LARGEST_FACTOR = 20.0
-"""Largest absolute factor by which ``losses_of`` scales weights."""
+"""Largest absolute factor by which ``losses_of`` multiplies weights."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,10 @@ class WinSample(Columns):
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
-    """Expected points, 0 to 1, for evaluations. At an evaluation equal to ``scale`` the odds of winning are e to 1."""
+    """Expected points, 0 to 1, of positions with the evaluations ``values``.
+
+    At an evaluation equal to ``scale`` the odds of winning are e to 1.
+    """
     found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
@@ -75,10 +78,11 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 
 
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
-    """Two logistic losses of the outcomes: with ``weights``, and with ``weights`` times the factor of least loss.
+    """Two logistic losses of the outcomes: with ``weights``, and with ``weights`` times the factor that minimises the
+    loss.
 
-    The factor is at most ``LARGEST_FACTOR`` in size. Without this bound there may be no minimum, for example if the
-    weights favour the winner in every position. ``scale`` is as in ``expected_score``.
+    The factor's absolute value is at most ``LARGEST_FACTOR``. Without this bound there may be no minimum, for example
+    if the weights favour the winner in every position. ``scale`` is as in ``expected_score``.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR
@@ -119,8 +123,8 @@ def fit_wins(
 class _Newton:
     """Newton's method for the best weights of a sample. Each solution starts from the previous one.
 
-    The unknowns are the changes of all features and of each group, row by row, and last a bonus for the side to move.
-    The fit does not return this bonus, because the search adds its own.
+    The unknowns are the changes of all features and of each group, row by row. The last unknown is a bonus for the side
+    to move. The fit does not return this bonus, because the search adds its own.
     """
 
     def __init__(self, sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float) -> None:

@@ -13,7 +13,7 @@ from elolab.arena.statistics.faults import FORFEITS
 from elolab.engine.errors import UserError, argument
 
 FIRST_ROUND = 1_000_000
-"""Round number that games of the first other run get in a fit; it is larger than the number of any iteration."""
+"""Round number given to games of the first other run in a fit; it is larger than the number of any iteration."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def other_runs(folders: Sequence[str], game: str) -> tuple[OtherRun, ...]:
 
 
 def records_of(run: OtherRun, number: int) -> list[GameRecord]:
-    """The games of ``run``, numbered so that ``self_play.game_number`` is unique in the fit.
+    """The games of ``run``, with new numbers so that ``self_play.game_number`` is unique in the fit.
 
     ``number`` is the run's index among the fit's other runs. Raises ``UserError`` if the games have changed since the
     fit began.

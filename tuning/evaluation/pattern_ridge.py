@@ -24,15 +24,21 @@ from elolab.tuning.evaluation.ridge import (
 )
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
-"""Candidate strengths. Noisy game results need strong regularisation, search scores weak regularisation."""
+"""Candidate strengths of the penalty on pattern weights.
+
+Noisy game results need strong regularisation, search scores weak regularisation.
+"""
 FEATURE_STRENGTH = 1e-3
-"""Strength for the features' weights, relative to each feature's sum of squares."""
+"""Penalty on a feature's weight: this multiple of the feature's sum of squares, plus 1."""
 ROUNDS = 30
 """Iterations of conjugate gradients; the held-out error converges well before the last."""
 OVERLAP = 3
-"""Number of stages of the game, before and after a phase, whose positions also train the phase."""
+"""Number of stages of the game, before and after a phase, whose positions also train the weights of the phase."""
 CURVE = (4, 2)
-"""Divisors of the number of training games, for points of the learning curve; its last point uses all games."""
+"""Divisors of the number of training games, one for each point of the learning curve except the last.
+
+The last point uses all games.
+"""
 
 
 @dataclass(frozen=True)

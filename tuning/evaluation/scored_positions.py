@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 PLIES_PER_POSITION = 2
 GAMES_PER_TASK = 64
 SOLVING = {"endgame_presearch": 1, "hash_mb": 1}
-"""Engine settings for solving many positions, each in a short time."""
+"""Engine settings that save time when many positions are solved."""
 SEARCHING = {"hash_mb": 1}
-"""Engine settings for searching many positions, each in a short time."""
+"""Engine settings that save time when many positions are searched."""
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Limits and settings of the searches whose scores are the results of unsolved positions."""
+    """Limits and settings of the searches that give a result to positions too early to solve."""
 
     limits: Limits
     settings: Mapping[str, Value]
@@ -62,7 +62,7 @@ class ScoredPositions(Columns):
     scores: np.ndarray
     """float64, shape (n,): score of the search that chose the move, in evaluation points, for the side to move.
 
-    0 if the game has no record of it, and in games with a score of their own.
+    The value is 0 if the game has no record of the score, and in games with a score of their own, such as Othello.
     """
 
 
@@ -79,8 +79,9 @@ def positions_of(
     """Select positions from finished games, at random by ``seed``; ``None`` if the stop flag was set.
 
     ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game.
-    ``scoring`` concerns games with a score of their own: searches with these limits score the unsolved positions.
-    Without ``scoring`` these positions get the score of the game's first solved position.
+
+    ``scoring`` applies only to games with a score of their own, such as Othello. It has the limits of the searches that
+    score positions too early to solve. Without ``scoring`` these positions get the score of the first solved position.
     """
     fitting = game.fitting
     assert fitting is not None
@@ -140,9 +141,9 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, game: Game, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Selected positions of a game, with points won as results.
+    """Selected positions of a game, with the points won (1, 1/2 or 0) as results.
 
-    Positions whose search found a forced end, or whose move came without a score, are left out.
+    Positions are left out if their search found a forced end of the game, or if the record has no score of the move.
     """
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 GAMES_PER_ITERATION = 10**7
-"""Upper bound on the games of an iteration. It makes ``game_number`` unique within a run."""
+"""Upper bound on the number of games in an iteration, so that ``game_number`` is unique within a run."""
 
 
 def game_number(record: GameRecord) -> int:
@@ -30,7 +30,7 @@ def game_number(record: GameRecord) -> int:
 
 
 def series_of_iteration(iteration: int) -> str:
-    """Name of the series of games under which the store keeps an iteration's games; iterations count from 0."""
+    """Name of the series of games that holds an iteration's games in the store; iterations count from 0."""
     return f"games {iteration:03d}"
 
 
@@ -50,11 +50,11 @@ class SelfPlay:
 
     @property
     def series(self) -> str:
-        """Name of the series under which the store keeps the games."""
+        """Name of the series that holds the games in the store."""
         return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
-        """The random opening of game ``index`` (from 0); the side to move after it has a legal move."""
+        """The random opening of game ``index`` (from 0); the side to move at its end has a legal move."""
         chance = random.Random(f"opening {self.seed} {self.iteration} {index}")
         position = game.position()
         for _ in range(chance.randint(*self.opening_plies)):
@@ -77,10 +77,10 @@ def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
 
 
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
-    """Indices (from 0) of the iteration's games in the store.
+    """Indices (from 0) of the iteration's games in the store, without games that other weights played.
 
-    Games that other weights played are excluded. Such games exist if an earlier iteration has been extended since,
-    because its fit then gives other weights.
+    The store has games of other weights if an earlier iteration was later extended by more games: the fit of that
+    iteration then gave other weights.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 

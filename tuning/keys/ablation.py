@@ -116,4 +116,4 @@ ABLATION = schema.declare(
 )
 
 BUILD_COMPARISON = _question("builds", limit=_LIMIT, pairs=_PAIRS)
-"""Declared keys of a comparison between builds. Files cannot contain them, so such comparisons use the defaults."""
+"""Declared keys of a comparison between builds. No file can contain these keys, so the defaults apply."""

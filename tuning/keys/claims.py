@@ -56,7 +56,9 @@ TIME_LIMIT = "time"
 """Name of the budget's limit that gives both sides equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
-"""Kinds of test positions from self-play: from whole games, from last plies, or from last plies before a pass."""
+"""Kinds of test positions from self-play: from whole games, from the end of games, or before a pass at the end of
+games.
+"""
 
 _claims, _budget, _claim, _part = (
     functools.partial(schema.declare, CATALOGUE, topic) for topic in ("claims", "claims_budget", "claim", "part")

@@ -72,7 +72,9 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table. If users may add keys of their own, the last entry, called ``NAME``, describes these."""
+    """The keys of a table. If users may add keys with names of their choice, the last entry, called ``NAME``, describes
+    them.
+    """
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
@@ -98,7 +100,9 @@ class Wording:
         return "" if key.default is None or key.default == () else written(key.default)
 
     def default_sentence(self, key: Field) -> str:
-        """A phrase that states the default of a key, or that the key is required; empty if it has no default."""
+        """A phrase that states the default of a key, or that the key is required; empty if an optional key has no
+        default.
+        """
         if key.default is Default.REQUIRED:
             return self.say("reference.required")
         text = self.default(key)
@@ -143,7 +147,7 @@ def find_places(word: str) -> Sequence[tuple[Place, Field | None]]:
     """Find the tables and keys that a word names.
 
     The word names a kind of file, a table such as ``sprt`` or ``tuning.validation``, or a key. For a kind of file the
-    result is all its tables. Without a key, the second item of a result is ``None``.
+    result is all tables of the file. Each result is a table, and the key or ``None`` if the word names no key.
 
     Raises ``UserError`` for an unknown name; the message suggests the nearest one.
     """

@@ -59,7 +59,7 @@ SAME = SERIES[2]
 """Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""Cells of the heat map whose absolute value exceeds this share of the scale's maximum have light text."""
+"""Share of the scale's maximum above which a cell of the heat map, by its absolute value, has light text."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Maximum width of a row's label in columns of text; the label is wrapped into two or three lines."""
@@ -118,7 +118,10 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
 
 
 def judged_interval(row: AblationRow) -> tuple[float, float]:
-    """The Elo interval that decides: the simultaneous one if the comparison has a verdict, else the 95 % interval."""
+    """The Elo interval on which the verdict is based: the simultaneous interval.
+
+    For a comparison without a verdict it is the 95 % interval.
+    """
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high
@@ -132,12 +135,10 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """Draw a comparison: its Elo with the marker of its verdict, and its intervals.
+    """Draw a comparison: the Elo with the marker of the verdict, and the intervals.
 
-    A thick line is its 95 % interval, a thin line the interval that decides (``judged_interval``).
-
-    ``place`` is its coordinate on the axis of rows, ``bounds`` are the ends of the Elo axis. With ``upright`` the Elo
-    axis is vertical.
+    A thick line is the 95 % interval, a thin line the interval from ``judged_interval``. ``place`` is the comparison's
+    coordinate on the axis of rows, ``bounds`` are the ends of the Elo axis. With ``upright`` the Elo axis is vertical.
     """
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
@@ -251,10 +252,10 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
-    """Positions of levels on the axis, which is linear or ``logarithmic``.
+    """Coordinates of levels on an axis, which is linear or ``logarithmic``.
 
-    A level without a value, which switches the parameter off, lies to the left of the smallest value. Its distance from
-    that value is the smallest step between values, or on a logarithmic axis the smallest factor.
+    A level that switches the parameter off has no value; it lies to the left of the smallest value. Its distance from
+    the smallest value is the smallest distance between two values, measured on the axis.
     """
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:
@@ -265,7 +266,9 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
 
 
 def interactions_chart(squares: Sequence[Sequence[CombinationRow]], words: Catalogue) -> Figure:
-    """A panel for each 2 x 2 factorial with the Elo of its four combinations; parallel lines mean no interaction."""
+    """A panel for each 2 x 2 factorial with the Elo of the four combinations as two lines. Parallel lines mean no
+    interaction.
+    """
     figure, grid, panels = _panels(len(squares), 0.6, 3.1)
     bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]

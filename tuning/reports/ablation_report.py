@@ -112,7 +112,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 
 
 def _with_provenance(caption: str, result: AblationResult, message: Catalogue) -> str:
-    """A figure's caption, followed by the number of games, search limit, base, engine and command."""
+    """A figure's caption with an addition: the number of games, search limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
         "caption.of_ablation",
@@ -158,7 +158,7 @@ MAX_DEPTH_LINES = 7
 
 
 def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
-    """The rows to draw: the first comparison's reference, and the settings whose costs differ most from it."""
+    """The rows to draw: the first comparison's reference, and the settings with the most different costs."""
     last = {row.setting: row.nodes for row in rows}
     names = list(last)
     reference = names[min(1, len(names) - 1)]

@@ -1,6 +1,6 @@
-"""Figures for claims: the cells of one claim with their intervals, and the verdicts on the parts of all claims.
+"""Figures for claims: the measurements of one claim with their intervals, and the verdicts on the parts of all claims.
 
-A claim consists of parts; a cell is one measurement of a part, with one engine at one search limit.
+A claim consists of parts. A cell is one measurement of a part, in one engine at one search limit.
 
 Every chart function takes results and the catalogue of the figure's texts (``tuning_charts.chart_words``).
 """
@@ -56,19 +56,21 @@ MOST_IN_ONE = 40
 """Largest number of parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 SEPARATING_FACTOR = 4.0
-"""Two ratios of costs get separate panels if their logarithms differ by at least this factor.
+"""Two ratios of costs get separate panels if the logarithm of one is at least this many times the logarithm of the
+other.
 
-On a common axis, the distance between 1 and the ratio near it would not be visible.
+On a common axis, the smaller distance from 1 would not be visible.
 """
 UNBOUNDED_SHARE = 0.15
-"""Smallest share of a panel's width for the visible part of an interval that is unbounded on one side."""
+"""Smallest width of the visible part of an interval that is unbounded on one side, as a share of the panel's width."""
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
     """The figure of one claim: effect and simultaneous interval of every cell, with a panel for each measured quantity.
 
-    Effects in games are median-unbiased estimates if known. A band shows the margin of equivalence, a vertical line the
-    threshold of a share. Returns ``None`` if nothing has been measured yet.
+    A cell is one part of the claim in one engine at one limit. Effects in games are median-unbiased estimates if known.
+    A band shows the margin of equivalence, a vertical line the threshold of a share. Returns ``None`` if nothing has
+    been measured yet.
     """
     panels = _panels([row for result in results for row in result.rows if row.cases])
     if not panels:
@@ -88,9 +90,10 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def claims_forest(answers: Mapping[str, Mapping[str, CellRow]], words: Catalogue) -> Figure:
-    """Forest plot: one row per claim, with the cells that decide it in the engines ``then`` and ``now``.
+    """Forest plot: one row per claim, with one measurement in the engine ``then`` and one in ``now``.
 
-    ``answers`` has the cells by claim, then by engine. Claims measured in one unit share a panel and its scale.
+    ``answers`` has the table rows of these measurements by claim, then by engine. Claims measured in one unit share a
+    panel with one scale.
     """
     panels: dict[str, list[str]] = {unit: [] for unit in UNITS}
     for claim, rows in answers.items():
@@ -125,7 +128,10 @@ def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
 
 
 def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
-    """Divide ratios into panels by their distance from 1, the farthest first, so that all distances are visible."""
+    """Divide rows with ratios into panels by the ratios' distance from 1, the farthest first.
+
+    On a common axis, small distances would not be visible.
+    """
     reaches: dict[str, float] = {}
     for row in rows:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
@@ -224,10 +230,10 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """Summary figure: the verdicts on all parts, by engine and cell.
+    """Summary figure: the verdicts on all parts, by engine and by search limit.
 
     Parts are sorted by their verdicts in the engine ``then``, then by their verdicts in ``now``. Engines and limits
-    without cells are left out.
+    without measurements are left out.
     """
     order = {verdict: place for place, verdict in enumerate((*VERDICTS, UNFINISHED, SHOWN))}
 
@@ -248,7 +254,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
 
 
 def _marks_of_column(result: PartResult, column: str) -> list[str]:
-    """Verdicts to draw for a part in ``column``: the verdict of an engine, or of that engine's cells."""
+    """Verdicts to draw for a part in ``column``: the engine's verdict, or those at the column's limits."""
     engine, _, which = column.partition("_")
     if which == "verdict":
         return [result.verdicts[engine].shown_verdict] if engine in result.verdicts else []
@@ -256,7 +262,10 @@ def _marks_of_column(result: PartResult, column: str) -> list[str]:
 
 
 def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue) -> None:
-    """Draw one column of parts, with space for ``length`` parts; a vertical line separates the engines."""
+    """Draw the marks of the parts ``shown``, one per line, in axes with space for ``length`` lines.
+
+    A vertical line separates the engines.
+    """
     for place, result in enumerate(shown):
         for column, name in enumerate(columns):
             verdicts = _marks_of_column(result, name)
@@ -277,14 +286,14 @@ def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str],
 COLUMNS = (
     "then_verdict", "then_first", "then_rest", "then_time", "now_verdict", "now_first", "now_rest", "now_time",
 )  # fmt: skip
-"""Columns of the table of parts. Each engine (``then``, ``now``) has its verdict, then three columns of cells.
+"""Columns of the table of parts. Each engine (``then``, ``now``) has its verdict, then three columns of measurements.
 
-These are the cells at the first search limit, at the other limits, and at equal time.
+These are the measurements at the first search limit, at the other limits, and at equal time.
 """
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The part's cells in ``column``, a column of ``COLUMNS`` that holds cells."""
+    """The rows of the part's measurements in ``column``, which is a column of ``COLUMNS`` without verdicts."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]

@@ -80,7 +80,8 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 def _surroundings_text(surroundings: Mapping[str, Any]) -> str:
     """The text of ``surroundings.json``: all distinct surroundings in a list, and each part's index in this list.
 
-    ``surroundings`` are by part, as in ``Registration.surroundings``.
+    The surroundings of a part are the openings and parameters that determine its games. ``surroundings`` has them by
+    part.
     """
     different: list[Any] = []
     for one in surroundings.values():
@@ -91,7 +92,10 @@ def _surroundings_text(surroundings: Mapping[str, Any]) -> str:
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
-    """The columns of all tables, with units and points of view, as CSV text (columns file, column, meaning)."""
+    """CSV text that explains every column of every table, with unit and point of view.
+
+    The text has the columns ``file``, ``column`` and ``meaning``.
+    """
     message = Catalogue(MESSAGES, language)
     rows = [
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
@@ -212,7 +216,10 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
-    """Text of one column of the summary: a part's verdict or cells, or why the part is not measured there."""
+    """Text of one column of the summary: a part's verdict in an engine, or the results at the column's search limits.
+
+    If the part is not measured in the engine, the text gives the reason.
+    """
     engine, _, which = column.partition("_")
     if which == "verdict":
         return _verdict_text(result.verdicts.get(engine), message)
@@ -224,7 +231,7 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
 
 
 def _cell_text(row: CellRow, message: Catalogue) -> str:
-    """A cell's effect, interval (if known) and verdict as text."""
+    """Effect, interval (if known) and verdict of one measurement, as text."""
     shown = {"effect": quoted_effect(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
     interval = range_text(row)
     if not interval:
@@ -233,7 +240,9 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
 
 
 def _verdict_text(verdict: EngineVerdict | None, message: Catalogue) -> str:
-    """An engine's verdict, with any result of Holm's correction; empty if the engine does not measure the part."""
+    """An engine's verdict with the result of Holm's correction, if there is one; empty if the engine does not measure
+    the part.
+    """
     if verdict is None:
         return ""
     text = message(f"outcome.{verdict.shown_verdict}")
@@ -337,7 +346,7 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
 
 
 def rule_text(part: Part, message: Catalogue) -> str:
-    """The rule by which a cell of the part gets its verdict, as a sentence."""
+    """The rule by which a measurement of the part gets its verdict, as a sentence."""
     rule = _rule_of_cells(part, message)
     return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
 

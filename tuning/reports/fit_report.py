@@ -34,7 +34,7 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
-    """The iterations to report: all finished ones, then one whose matches were interrupted, if there is one."""
+    """The iterations to report: all finished ones, then any unfinished one that has been fitted."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
 
@@ -90,7 +90,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
 
 
 def _target_text(fitted: FitResult, message: Catalogue) -> str:
-    """A description of the target values that the fitted evaluation predicts."""
+    """A description of the values that the evaluation is fitted to predict."""
     spec = fitted.spec
     if fitted.regression == "logistic":
         return message("fit.target_share", share=spec.score_share, rest=100 - spec.score_share)

@@ -12,7 +12,7 @@ from elolab.tuning.conditions import Conditions, value_text
 GENERATED = ("values", "builds", "factorial", "interactions")
 """Groups of comparisons whose labels elolab generates, in the form ``... against ...``."""
 OFF_TEXTS = ("off", "false", "none", "no")
-"""Values of an external engine's option, in lower case, that mean that it is off."""
+"""Values of an external engine's option, in lower case, that switch the option off."""
 
 
 def in_language(result: AblationResult, message: Catalogue) -> AblationResult:

@@ -1,4 +1,4 @@
-"""Passages that several reports share: a run's conditions, both sides' speeds, the command that repeats it."""
+"""Passages that several reports share: a run's conditions, both sides' speeds, and the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
 def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
     """The tested engine as pairs of label and text.
 
-    They give the built-in engine's identity, ``engine``, or the commands and settings of an external engine.
+    For the built-in engine it is the identity ``engine``; for an external engine, the commands and settings.
     """
     external = conditions.external
     if external is None:
@@ -101,7 +101,7 @@ def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tup
 
 
 def _program_text(player: PlayerSpec, message: Catalogue) -> str:
-    """The command of a program, and the options of its build."""
+    """The command, protocol and options of a player's program, as text."""
     command = " ".join(map(_quoted, player.command))
     if player.built is not None:
         command = command_text(player, Catalogue(REPORTS, message.language))
@@ -134,7 +134,7 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 
 def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The shell command that resumes the run in ``directory``; with another folder it repeats the run.
+    """The shell command that resumes the run in ``directory``. With another folder, the command repeats the run.
 
     ``command`` is ``tune`` or ``ablate``.
     """

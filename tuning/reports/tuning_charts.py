@@ -47,11 +47,11 @@ MAX_ARROWHEADS = 8
 """Largest number of arrowheads along an edge where an interval band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Amounts of Elo below the recommendation at which contour lines may be drawn."""
+"""Elo differences from the recommendation at which contour lines may be drawn, as amounts below it."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 MAX_POWERS = 3
-"""Largest number of powers of ten on an axis for which the axis also shows their multiples by two and five."""
+"""An axis over at most this many powers of ten also shows their multiples by two and five."""
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
 """Maximum width of the base's name in an axis label, in columns of text; the caption has the full name."""
@@ -70,11 +70,11 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's set of values against the number of games, and the final intervals.
+    """Chart of the Elo of every round's set of values against the number of games, with the final intervals.
 
-    Each set has two values: the model's estimate at the end of its round, with a 90 % interval, and the estimate of the
-    model of all games. For samplers that play trials, the interval is beside the trial's observed Elo. Arrowheads mark
-    intervals and points that leave the axis.
+    Each set has two estimates of its Elo: the model's at the end of the round, with a 90 % interval, and the estimate
+    of the model of all games. For samplers that play trials, the interval is beside the trial's observed Elo.
+    Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -115,14 +115,17 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _interval_at_round_end(end: RoundEnd) -> tuple[float, float]:
-    """90 % interval of a round's Elo, by the model at the end of that round; zero width if the deviation is unknown."""
+    """90 % interval of the Elo of a round's set of values, by the model at the end of that round.
+
+    The interval has zero width if the standard deviation is unknown.
+    """
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     middle = end.elo if end.expected is None else end.expected
     return middle - reach, middle + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
-"""Marker shapes of validations, in order."""
+"""Marker shapes of a study's validations: the first shape for the first validation, and so on."""
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:

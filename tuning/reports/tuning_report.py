@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 MOST_GAMES = 1e7
 """A table shows needed games above this number as infinite."""
 MIN_OPTIMISM = 0.05
-"""Smallest optimism (winner's curse), in Elo, that the report mentions."""
+"""The report mentions optimism (winner's curse) only from this size on, in Elo."""
 
 
 def rounds_frame(result: StudyResult) -> DataFrame:
@@ -166,7 +166,7 @@ def model_sections(
 ) -> list[Section]:
     """The report's sections with figures of the model; empty if the study has no model, decision or rounds.
 
-    ``base`` is the base's name. ``caption_of`` adds the origin of the games to a figure's caption.
+    ``base`` is the base's name. ``caption_of`` takes a figure's caption and adds the conditions of the games.
     """
     if result.model is None or result.decision is None or result.observations is None or not result.rounds:
         return []
@@ -195,7 +195,10 @@ def model_sections(
 
 
 def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
-    """A table of what the model knows about each parameter, and of the games after which it would know more."""
+    """A table of what the model knows about each parameter.
+
+    One column has the number of games after which the loss at the parameter's worst value would be known.
+    """
     assert result.observations is not None
     rows, played = [], 2 * result.observations.pairs
     for one, dimension in zip(_knowledge(result), result.spec.space.dimensions, strict=True):
@@ -252,10 +255,10 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
 
 
 def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
-    """A sentence with the number of game pairs that an undecided test probably needs, and how to allow them.
+    """A sentence with the number of game pairs that an undecided test probably needs, and how to set this number.
 
-    It is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` in place of
-    the number. ``where`` is the file with the key, or empty for an option.
+    The sentence is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` in
+    place of the number. ``where`` is the file with the key, or empty for an option.
     """
     if verdict.test is None or verdict.unfinished_of is not None or verdict.passed:
         return ""
@@ -284,7 +287,9 @@ def pairs_needed(verdict: Verdict) -> int | None:
 
 
 def _left_sentence(found: Decision, message: Catalogue) -> str:
-    """A sentence on the gain that other settings may still offer if the base is recommended; empty if it is unknown."""
+    """A sentence on the gain that other settings may still offer if the base is recommended; empty if the gain is
+    unknown.
+    """
     if found.left is None:
         return ""
     gain, low, high = found.left
@@ -479,13 +484,13 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _outlook_of(result: StudyResult) -> Verdict | None:
-    """The last validation, if its prospects with more games are known; otherwise ``None``."""
+    """The last validation if its verdict has prospects of a longer test, otherwise ``None``."""
     last = [*result.verdicts, *result.further][-1:]
     return next((verdict for verdict in last if verdict.outlook), None)
 
 
 def _outlook_columns(result: StudyResult, message: Catalogue) -> list[Column]:
-    """Columns of a table with the prospects of a longer validation; empty if they are unknown."""
+    """Columns of a table with the prospects of a longer validation; empty if the prospects are unknown."""
     verdict = _outlook_of(result)
     if verdict is None:
         return []

@@ -33,7 +33,7 @@ def ratio_text(ratio: float) -> str:
 
 
 def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
-    """Counts with their names as a list, without counts of zero: ``2 better, 1 undecided``."""
+    """A list of counts with their names, without counts of zero, such as ``2 better, 1 undecided``."""
     parts = [message("list.count", count=count, name=name) for name, count in found if count]
     return message("list.comma").join(parts)
 
@@ -45,6 +45,6 @@ def in_one(sentences: Iterable[str], message: Catalogue) -> str:
 
 
 def limit_text(limit: str, message: Catalogue) -> str:
-    """A comparison's search limit as text; both limits if the limits of variant and reference differ."""
+    """A comparison's search limit as text; if variant and reference have different limits, both limits."""
     own, _, other = limit.partition(AGAINST)
     return message("fact.limit_against", limit=own, other=other) if other else own

@@ -9,7 +9,7 @@ from elolab.tuning.study.state import StudyState
 
 
 def validation_name(number: int) -> str:
-    """Displayed name of a validation. Number 0 is the first validation; any other number is a slow one."""
+    """Displayed name of a study's validation: number 0 is the first one, number 1 the second, slower one."""
     return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 

@@ -40,7 +40,9 @@ The function may measure anything, so these parameters may matter.
 
 @dataclass(frozen=True)
 class ObjectiveSpec:
-    """Specification of a search: everything that determines its trials, except the function's values."""
+    """Specification of a search for the maximum of a function: everything except the function that determines the
+    trials.
+    """
 
     game: str
     space: Space
@@ -53,7 +55,10 @@ class ObjectiveSpec:
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings that the function receives: the base's settings and the tuned parameters with an effect."""
+        """The settings that the function receives: the base's settings and the values of the tuned parameters.
+
+        A tuned parameter that has no effect gets the base's value.
+        """
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def search(
     directory: Path | None,
     finished: Callable[[Trial], None] = lambda trial: None,
 ) -> list[Trial]:
-    """Evaluate the function ``objective`` until there are ``trials`` trials; return all trials.
+    """Evaluate the function ``objective`` until the search has ``trials`` trials in total; return all trials.
 
     Trials stored in ``directory`` count, and new ones are added there; with ``None`` nothing is stored. ``finished`` is
     called with each new trial. Raises ``UserError`` if the folder holds trials of another search or is in use, or if
@@ -167,7 +172,10 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An in-memory Optuna study with the trials ``found``; if empty, it tries the base first if the space has it."""
+    """An in-memory Optuna study with the trials ``found``.
+
+    If there are none, the first trial of the study is the base, provided that the base lies in the space.
+    """
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of

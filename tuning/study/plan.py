@@ -63,7 +63,8 @@ With them, a later validation needs only the run's folder.
 MATCHES_METADATA = "games of matches"
 """Key in the store's metadata for the number of games by series, if a command or function plays the matches."""
 ENDED_METADATA = "tuning ended"
-"""Key in the store's metadata for the state at the study's end: digest of the specification, number of stored games."""
+"""Key in the store's metadata for the digest of the specification and the number of stored games when the study ended.
+"""
 
 
 def games_before_validation(store: Store) -> int:
@@ -82,7 +83,7 @@ class GainReach(Reach):
     """Power of a test of the kind ``gain``: what it can detect with its maximum number of pairs."""
 
     gains: tuple[tuple[float, float], ...] = ()
-    """Pairs of a probability and the true gain, in Elo, that the test confirms with this probability."""
+    """Pairs (probability, gain): the test confirms a true gain of this size, in Elo, with this probability."""
 
     def text(self, say: Catalogue) -> str:
         """One or two sentences about the test's power, in the language of ``say``."""
@@ -139,9 +140,9 @@ class TuningPlan:
         return tuple(stages)
 
     def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
-        """The validations planned for the run's recommendation, even if the recommendation is not known yet.
+        """The validations planned for the run's recommendation, which may still be unknown.
 
-        ``games`` is the length of the tuning in games.
+        ``games`` is the number of games of the tuning.
         """
         validation, openings = self.spec.validation, len(self.reserved)
         if not validation.is_in_budget:
@@ -157,7 +158,8 @@ class TuningPlan:
         """The stage of a validation: its maximum and stored games, their estimated cost, and the test's power.
 
         ``stored`` has the number of stored games by series. ``is_rest`` means that the playoff has not begun. If the
-        budget covers the validation, rounds that end early may then leave it more games than ``planned``.
+        budget covers the validation, rounds may then still end early, and the validation gets more games than
+        ``planned``.
         """
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([planned.limits])
@@ -180,18 +182,18 @@ def record_end(spec: TuningSpec, store: Store) -> None:
 
 
 def length_of(kind: str, number: int) -> str:
-    """TOML text that sets a validation's maximum number of pairs, with ``{pairs}`` for the number.
+    """TOML text that sets the maximum number of pairs of validation ``number``, with ``{pairs}`` in place of the value.
 
-    ``Reach.length`` is such a text.
+    ``kind`` is the kind of the match. ``Reach.length`` holds such texts.
     """
     key = "slow_maximum_pairs" if number and kind == NON_REGRESSION else "maximum_pairs"
     return f"[validation] {key} = {{pairs}}"
 
 
 def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
-    """The gain that a sequential validation can detect with its maximum number of pairs; empty for a fixed length.
+    """The gain that a sequential validation can confirm within its maximum number of pairs; empty for a fixed length.
 
-    ``length`` is the TOML text or option that sets this maximum, with ``{pairs}`` for the number.
+    ``length`` is the TOML text or option that sets this maximum, with ``{pairs}`` in place of the number.
     """
     if planned.kind == "fixed":
         return ()
@@ -216,9 +218,9 @@ def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
 
 
 def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
-    """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it.
+    """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it; ``None`` before the playoff.
 
-    ``None`` before the playoff, and if the run will play another one because ``games``, its budget in games, has grown.
+    It is also ``None`` if ``games``, the budget in games, has grown, because the run then plays another playoff.
     """
     periods = () if store is None else periods_of(store)
     if store is None or not periods or games > periods[-1].games:
@@ -227,7 +229,10 @@ def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
 
 
 def _recommendation(store: Store | None, games: int) -> int:
-    """Number, from 0, of the run's recommendation among all validated ones; the next number if it is not known yet."""
+    """Index, from 0, of the run's recommendation in the list of all validated recommendations.
+
+    If the recommendation is not known yet, it is the next index.
+    """
     if store is None:
         return 0
     values = None if _playoff(store, games) is None else store.metadata(RECOMMENDATION_METADATA)

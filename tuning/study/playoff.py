@@ -23,7 +23,8 @@ SHARE = 0.1
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
 """Half width of a 90 % interval in standard deviations: 1.645."""
 MAX_GAIN = 800.0
-"""Largest absolute gain, in Elo, that a decision considers; games hardly distinguish larger gains."""
+"""Largest absolute gain, in Elo, that a decision considers; games can hardly distinguish larger gains from each other.
+"""
 GRID_POINTS = 4001
 
 
@@ -45,8 +46,7 @@ class Decision:
     score: float = 0.5
     """Mean score of the model's maximum in the playoff, 0 to 1."""
     left: tuple[float, float, float] | None = None
-    """Gain that other values may still offer although the base is recommended: expected Elo of ``other``, and bounds of
-    its 90 % interval.
+    """Gain over the base that other values may still offer: expected Elo of ``other``, and bounds of its 90 % interval.
 
     ``None`` if the base is not recommended.
     """

@@ -36,11 +36,11 @@ class RoundResult:
     """The set of values at the centre of the round; for samplers other than ``duel``, the trial's set."""
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
     elo: float | None = None
-    """``RoundEnd.elo`` as stored; ``None`` until the end of the round is recorded."""
+    """Elo of ``values``, as in ``RoundEnd.elo``; ``None`` until the end of the round is recorded."""
     deviation: float | None = None
-    """``RoundEnd.deviation`` as stored; ``None`` until the end of the round is recorded."""
+    """Standard deviation of the Elo, as in ``RoundEnd.deviation``; ``None`` until the end of the round is recorded."""
     expected: float | None = None
-    """``RoundEnd.expected`` as stored; ``None`` until the end of the round is recorded."""
+    """Elo of ``values`` by the model, as in ``RoundEnd.expected``; ``None`` until the end of the round is recorded."""
 
     @property
     def counts(self) -> Pentanomial:
@@ -63,7 +63,7 @@ class RoundEnd:
     Infinite for a trial that won or lost every pair.
     """
     total_pairs: int
-    """Number of game pairs of the study up to this round."""
+    """Number of game pairs of all rounds up to this one."""
     deviation: float | None = None
     """Standard deviation of the Elo of ``values``, by the model after the round.
 
@@ -91,7 +91,7 @@ class StudyResult:
     waiting_for: tuple[int, ...] = ()
     """Numbers of the rounds that other workers of a shared study are still playing."""
     stopped_early: bool = False
-    """Whether the rounds ended before the budget, because the expected remaining gain was small."""
+    """Whether the rounds ended before the budget was used up, because the expected remaining gain was small."""
     decision: Decision | None = None
     model: ResponseModel | None = None
     observations: Observations | None = None

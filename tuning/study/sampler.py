@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 DESIGN_ATTRIBUTE = "elolab:design"
 """Name of the trial attribute that holds the design of its round (``RoundDesign.plain``)."""
 RESULTS_ATTRIBUTE = "duels"
-"""Name of the trial attribute with its settings pairs: number, first set, second set, counts of outcomes."""
+"""Name of the trial attribute with the results of its settings pairs.
+
+Each result has the number of the first game pair, the first and the second set of values, and the counts of outcomes.
+"""
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Additional Python packages that a sampler needs, by the sampler's name."""
 
@@ -126,7 +129,8 @@ class WholeSetSampler(BaseSampler):
     ) -> Any:
         """Suggest a value of one dimension. Optuna's interface requires this method.
 
-        Optuna does not call it for the study's own dimensions, because ``sample_relative`` covers all of them.
+        Optuna calls it only for dimensions that ``sample_relative`` does not cover; it covers all dimensions of the
+        study.
         """
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
@@ -142,7 +146,10 @@ class PairedSampler(WholeSetSampler):
 
     @abstractmethod
     def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
-        """The trial's centre, and its design as plain data. Without a design the centre plays against the base."""
+        """The trial's values, and the plain data that determine which sets around them play.
+
+        Without these data, the values play against the base.
+        """
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -173,9 +180,11 @@ class DuelSampler(PairedSampler):
 
 
 class SpsaSampler(PairedSampler):
-    """The sampler ``spsa``: a trial is one iteration of SPSA, its values are theta, and two sets around theta play.
+    """The sampler ``spsa``: a trial is one iteration of SPSA, in which two sets of values around the trial's values
+    play.
 
-    Theta follows from the finished trials alone, so that an interruption changes nothing.
+    The trial's values are theta, the current values of SPSA. They follow from the finished trials alone, so that an
+    interruption changes nothing.
     """
 
     def __init__(self, space: Space, pairs: int, seed: int = 1) -> None:
@@ -184,7 +193,7 @@ class SpsaSampler(PairedSampler):
         self.space, self.pairs, self.seed = space, pairs, seed
 
     def last_iterate(self, study: Study) -> dict[str, Value]:
-        """The values at theta after all finished trials, by name. They are what SPSA recommends."""
+        """The values that SPSA recommends, by name: the current values after all finished trials."""
         return dict(zip(self.space.names, self._spsa.values(self._walk(study)[0]), strict=True))
 
     @property
@@ -192,7 +201,7 @@ class SpsaSampler(PairedSampler):
         return Spsa(self.space, self.pairs, self.seed)
 
     def _walk(self, study: Study) -> tuple[Theta, int]:
-        """Theta after the finished trials, and the number of game pairs of these trials."""
+        """The state of SPSA (theta) after the finished trials, and the number of game pairs of these trials."""
         spsa = self._spsa
         theta, played = spsa.start(), 0
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
@@ -210,7 +219,8 @@ class SpsaSampler(PairedSampler):
 
 
 class ReproducibleSampler(WholeSetSampler):
-    """Suggests all dimensions with an Optuna sampler, the inner sampler, whose seed depends on the trial's number.
+    """Suggests all dimensions with an Optuna sampler (the inner sampler), with a seed that depends on the trial's
+    number.
 
     So a trial that was only partly recorded when the process died gets its original values.
     """

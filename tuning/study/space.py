@@ -29,7 +29,7 @@ MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Maximum number of values in a range."""
 R_END = 0.002
-"""Default final step of the sampler ``spsa`` for one game won, in units of the squared perturbation."""
+"""Default of ``r_end``, the final step of the sampler ``spsa``: each game won moves a value by this times ``c_end``."""
 
 CATALOGUE = "elolab.tuning.keys"
 RANGE = schema.declare(
@@ -63,7 +63,9 @@ DIMENSION = schema.declare(
 DIMENSIONS = schema.declare(CATALOGUE, "dimension", "dimensions", others=schema.table(DIMENSION, message="dimension"))
 
 PROJECTION_STEPS = 12
-"""Number of bisections on the line from a set of values that violates a constraint to the base."""
+"""Number of bisections between a set of values that violates a constraint and the base, to find a set that satisfies
+it.
+"""
 DIGITS = 6
 """Significant digits of a value in a range without steps, or with steps that are not whole numbers."""
 STEP_PRECISION = 1e-6
@@ -88,7 +90,7 @@ class Dimension:
     high: float = 0
     """Upper end of the range, inclusive; unused with choices."""
     step: float = 1
-    """Distance between neighbouring values, counted from ``low``; 0 allows any number in the range."""
+    """Distance between neighbouring values, beginning at ``low``; 0 allows any number in the range."""
     scale: str = "linear"
     """Scale on which distances in the range are measured: ``linear`` or ``log``."""
     choices: tuple[Value, ...] = ()
@@ -98,7 +100,8 @@ class Dimension:
     It has the unit of the values; on a logarithmic scale, the unit of their natural logarithm.
     """
     r_end: float | None = None
-    """Step of the sampler ``spsa`` at the end of the search, for one game won, as a multiple of ``c_end``.
+    """Step of the sampler ``spsa`` at the end of the search: each game won moves the value by ``r_end`` times
+    ``c_end``.
 
     ``None`` stands for the default ``R_END``.
     """
@@ -126,10 +129,11 @@ class Dimension:
         return bool(self.step) and all(isinstance(number, int) for number in (self.low, self.high, self.step))
 
     def value_at(self, coordinate: float, threshold: float = 0.5) -> Number:
-        """The value of a range at a coordinate, which may lie outside the range; the value is then the nearest end.
+        """The value of a range at a coordinate: 0 and 1 are the ends of the range. Outside the range it is the nearest
+        end.
 
-        Between two values, a coordinate is rounded up from the fraction ``threshold`` on. With a uniformly random
-        threshold the mean of the result is the exact value.
+        A coordinate between two values is rounded up if the fraction of the distance between them is at least
+        ``threshold``. With a uniformly random threshold the mean of the result is the exact value.
         """
         inside = min(max(coordinate, 0.0), 1.0)
         if self.scale == "log":
@@ -187,7 +191,7 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether the values of some dimensions restrict the effect or the values of another dimension."""
+        """Whether the effect or the allowed values of a dimension depend on the values of other dimensions."""
         if self.constraints or any(dimension.needs for dimension in self.dimensions):
             return True
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
@@ -203,11 +207,11 @@ class Space:
         return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The values with which games are played if a sampler suggests ``suggested``, by name.
+        """The values that play if a sampler suggests ``suggested``, by name.
 
-        A parameter that has no effect with the other values gets the base's value. Values that violate a constraint
-        move along the line to the base's values, until they satisfy all constraints. So a sampler may suggest anything,
-        no games are lost, and the model learns from the set that was played, which is valid.
+        A parameter that has no effect with the other values gets the base's value. If the values violate a constraint,
+        they move along the line to the base's values until they satisfy all constraints. So a sampler may suggest
+        anything, no games are lost, and the model learns from the valid set that was played.
         """
         found = self._constrained(self._active(suggested))
         if not self.constraints:
@@ -241,7 +245,7 @@ class Space:
         return found
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """The values that ``effective`` returns, with ``suggested`` and result in the order of the dimensions."""
+        """Like ``effective``, but ``suggested`` and the result are in the order of the dimensions."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())

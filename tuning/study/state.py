@@ -29,7 +29,9 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """Number of openings for the tuning. Successive game pairs use them in order, then start again."""
+    """Number of openings for the tuning. Successive game pairs use the openings in order and begin again after the last
+    one.
+    """
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` if all are played at the target limit."""
     is_paired: bool = True
@@ -39,15 +41,21 @@ class StudyState:
     ends: dict[int, RoundEnd] = field(default_factory=dict)
     model: ResponseModel | None = None
     best: Values | None = None
-    """The maximum of the last fitted model inside the sampled region; ``None`` without a model."""
+    """The maximum of the last fitted model, inside the region of values that have been played; ``None`` without a
+    model.
+    """
     fitted_results: int = 0
     """Number of results to which the model was last fitted."""
     observed_trials: set[int] = field(default_factory=set)
-    """Numbers of trials whose results are among the observations, for a study that the user created with Optuna."""
-    _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
-    """Both sets of values, index of the first opening, and log limit of each observed settings pair.
+    """Numbers of the trials whose results have been added to the observations.
 
-    A settings pair with an equal entry plays the same games, so it adds no observation.
+    It is used if the user runs the study with Optuna (``tuning.paired``).
+    """
+    _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
+    """Both sets of values, index of the first opening, and logarithm of the search limit, for each observed settings
+    pair.
+
+    A settings pair with an equal entry has played the same games, so it is not observed again.
     """
 
     def add(self, result: RoundResult, rounds: Sequence[Round]) -> None:
@@ -63,7 +71,7 @@ class StudyState:
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
         """Add a settings pair's result to the observations, unless an earlier settings pair has added the same games.
 
-        ``first_pair`` is the number of its first game pair.
+        ``first_pair`` is the number of the settings pair's first game pair, which determines the openings.
         """
         # Games are the same either way round.
         shares = self.limit_shares
@@ -94,9 +102,9 @@ class StudyState:
         return end
 
     def refit(self, *, is_last: bool) -> None:
-        """Refit the model if there are enough new results, or if ``is_last``.
+        """Fit the model again if the number of results has grown by the factor ``REFIT_GROWTH``, or if ``is_last``.
 
-        The number of results alone decides whether there are enough.
+        Nothing happens without results.
         """
         if not len(self.observations):
             return
@@ -108,7 +116,7 @@ class StudyState:
             self.best = maximum(self.model, self.observations.trust_region(), starts)
 
     def design(self) -> RoundDesign:
-        """The design for the settings pairs of the next round."""
+        """The design (centre and spread) from which the settings pairs of the next round are drawn."""
         if self.model is None or self.best is None:
             return first_design(self.observations.space)
         return design_of(self.model, self.best)

@@ -122,11 +122,11 @@ class RoundTrials:
             return tuple(self._sampler.last_iterate(self._study).values())
 
     def ask(self, state: StudyState, pairs: int, number: int | None = None) -> tuple[int, Values, Any]:
-        """Begin or resume a round; return its number, its set of values, and its ``start`` data.
+        """Begin or resume a round; return its number, its set of values, and its design.
 
-        The ``start`` data are plain data that determine the round's settings pairs. ``state`` holds results and model
-        for the sampler ``duel``. ``pairs`` is the number of game pairs of all rounds, for the schedules of ``spsa``. A
-        resumed round returns the set and the data recorded at its start. Without ``number``, the next new round begins.
+        The design is plain data that determine the round's settings pairs. ``state`` holds results and model for the
+        sampler ``duel``. ``pairs`` is the number of game pairs of all rounds, for the schedules of ``spsa``. A resumed
+        round returns the set and the design recorded at its start. Without ``number``, the next new round begins.
         """
         if isinstance(self._sampler, DuelSampler):
             self._sampler.state = state

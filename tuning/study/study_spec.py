@@ -56,7 +56,7 @@ ERROR_PROBABILITIES = (0.0001, 0.49)
 """Smallest and largest allowed error probability of the validation's sequential test."""
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
-"""Maximum number of game pairs of a slow validation of fixed length, if its length follows from the budget."""
+"""Maximum number of game pairs of the second validation if it has a fixed length that is derived from the budget."""
 INTERIM_PAIRS = 25
 """Number of game pairs between two interim analyses of a validation's sequential test, at any concurrency."""
 DEFAULT_ROUND_PAIRS = 200
@@ -65,29 +65,31 @@ DEFAULT_ROUND_PAIRS = 200
 At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
 """
 COMMAND_PAIRS = 8
-"""Default number of game pairs in a match that a command plays. The sampler ``duel`` has another default."""
+"""Default number of game pairs in a match that a command plays, except with the sampler ``duel``."""
 SPSA_PAIRS = 8
 """Default number of game pairs per iteration of the sampler ``spsa``, as in OpenBench; short searches have fewer."""
 MIN_ITERATIONS = 100
-"""Minimum number of iterations of the sampler ``spsa``, if their length is the default."""
+"""Minimum number of iterations of the sampler ``spsa``, unless the study's file sets their length."""
 MIN_ROUNDS = 20
-"""Minimum number of rounds, if their length is the default. Under small budgets the rounds are shorter."""
+"""Minimum number of rounds, unless the study's file sets their length. Under small budgets rounds are shorter than
+usual.
+"""
 BASE = "base"
-"""Name of the base in tables and sentences, for a study whose matches a command or a function plays."""
+"""Name of the base in tables and sentences, if a command or a function plays the matches of the study."""
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
 """Smallest and largest share of rounds and playoff in a budget that also covers the validation."""
 TRIALS_SEARCH = 0.6
 """Share of rounds and playoff in a budget that also covers the validation, for samplers other than ``duel``."""
 MIN_PAIRS = 20
-"""Minimum number of game pairs of a budget; the result of a smaller study would be random."""
+"""Minimum number of game pairs of a budget. With fewer pairs the result would be mostly chance."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The budget of a study, in games or in seconds; the other field is ``None``.
+    """The budget of a study, in games or in seconds; the unused field is ``None``.
 
-    With a validation of the kind ``gain``, it covers the rounds, the playoff and the validation. Otherwise it covers
-    the rounds and the playoff, and ``Validation.pairs`` derives the validation's length from it.
+    With a validation of the kind ``gain``, the budget covers rounds, playoff and validation. Otherwise it covers rounds
+    and playoff, and the length of the validation is computed from it (``Validation.pairs``).
     """
 
     games: int | None
@@ -103,7 +105,7 @@ class Validation:
     """The settings of a study's validations: matches on reserved openings that confirm or reject a gain."""
 
     kind: str = schema.choice(FIRST_KINDS, default=COMPUTED, example=SPRT)
-    """Kind of the first match. The budget covers a match ``gain``; a match ``sprt`` needs further games."""
+    """Kind of the first validation match. The budget covers a match ``gain``; a match ``sprt`` needs further games."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
     limits: Limits
     """Search limits of the first match, a sequential test."""
@@ -129,7 +131,9 @@ class Validation:
     slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
     """Maximum number of game pairs of the non-regression test; ``None`` means the maximum of the first match."""
     slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
-    """Game pairs of a second match of fixed length; ``None`` means a number that follows from the tuning's length."""
+    """Game pairs of a second match of fixed length; ``None`` means a number computed from the number of games of the
+    tuning.
+    """
     preset: str = schema.text(
         default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
     )
@@ -152,7 +156,8 @@ class Validation:
         """Maximum number of game pairs of the second match after a tuning of ``games`` games.
 
         Each of its games takes ``SLOW_FACTOR`` times as long as a game of the first match. By default a non-regression
-        test has as many pairs as the first match, because small differences need equally many games at any limit.
+        test has as many pairs as the first match, because a small difference needs as many games at a slow limit as at
+        a fast one.
         """
         if self.slow == NON_REGRESSION:
             return self.slow_maximum_pairs or max(self.pairs(games), self._enough_pairs(NON_REGRESSION))
@@ -168,7 +173,7 @@ class Validation:
 
     @property
     def is_in_budget(self) -> bool:
-        """Whether the budget covers the first match."""
+        """Whether the budget covers the first validation match."""
         return self.kind == GAIN
 
     def gain_test(self, pairs: int) -> GainTest:
@@ -272,7 +277,7 @@ class TuningSpec:
 
     @property
     def search_share(self) -> float:
-        """Largest share of the budget for rounds and playoff; 1 if it does not cover the validation."""
+        """Largest share of the budget for rounds and playoff; 1 if the budget does not cover the validation."""
         if not self.validation.is_in_budget:
             return 1.0
         return MAX_SEARCH if self.sampler == "duel" else TRIALS_SEARCH
@@ -434,7 +439,9 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
-    """Raise ``ConfigurationError`` if a dimension has a key that only ``spsa`` uses, and the sampler is another one."""
+    """Raise ``ConfigurationError`` if a dimension has a key for the sampler ``spsa`` and the study uses another
+    sampler.
+    """
     for dimension in space.dimensions if sampler != "spsa" else ():
         given = next((key for key in SPSA_KEYS if getattr(dimension, key) is not None), None)
         if given is not None:
@@ -562,7 +569,7 @@ OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""Keys of ``[validation]`` that only one kind of second match allows, each with that kind."""
+"""Keys of ``[validation]`` that only one kind of second match allows, by key, with that kind as value."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
@@ -598,7 +605,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 
 def _kind_of_slow_match(table: Table, limits: Limits, kind: str) -> str:
-    """Default kind of the second match, after a first match of this ``kind``.
+    """Default kind of the second validation match, if the first one has the kind ``kind``.
 
     It is ``off`` without a search limit, and ``fixed`` if the file has ``slow_pairs``. It is also ``off`` if the budget
     covers the first match, because a second match would cost several times as much. Otherwise it is ``non_regression``.

@@ -46,7 +46,7 @@ RECOMMENDED_NAME = "recommended.json"
 """Name of the file with the recommended values, for a study whose matches a command or a function plays."""
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
-"""Name of the method that designs settings pairs. A run that another method began cannot be resumed."""
+"""Name of the method by which settings pairs are drawn. A run that began with another method cannot be resumed."""
 
 
 def tune(spec: TuningSpec, directory: Path, match: Match | None = None, **options: Unpack[RunOptions]) -> StudyResult:

@@ -26,9 +26,10 @@ from elolab.tuning.study.space import Space
 Array = NDArray[np.float64]
 
 PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
-"""Prior mean and standard deviation of a maximum's coordinate, as fractions of the range."""
+"""Prior mean and standard deviation of a maximum's coordinate, which is 0 and 1 at the ends of a range.
+"""
 NEAR_BASE_LOSS = 2.0
-"""Prior mean of the Elo that the base loses in one range, in the model with a maximum near the base."""
+"""Prior mean of the Elo that the base loses in each range, in the model with a maximum near the base."""
 OTHER_CHOICE_MEAN, OTHER_CHOICE_DEVIATION = -20.0, 20.0
 """Prior mean and standard deviation of a choice's effect, in Elo, in the model with a maximum near the base.
 
@@ -40,7 +41,7 @@ change Elo only a little."""
 LOG_CURVATURE = math.log(400.0)
 """Prior mean of the logarithm of the curvatures. A curvature is in Elo per squared range."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
-"""Prior standard deviations of the log curvatures: of their common mean, and of each one around that mean."""
+"""Prior standard deviations of the logarithms of curvatures: of their common mean, and around this mean."""
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
 """Prior standard deviation of an interaction: the mixed derivative divided by the geometric mean of both curvatures."""
@@ -59,26 +60,27 @@ SHRINKAGE_DEVIATION = 0.2
 HEIGHT_DEVIATION = 20.0
 """Prior standard deviation of the difference in height between two summits, in Elo."""
 CONTRAST_DEVIATION = 0.4
-"""Prior standard deviation of the log ratio of two hills' curvatures in one dimension."""
+"""Prior standard deviation of the logarithm of the ratio of two hills' curvatures in one dimension."""
 VALLEY_WIDTH = 6.0
-"""Width of the smooth transition between two hills, in Elo. Where their Elo differs by less, the valley is rounded."""
+"""Width of the smooth transition between two hills, in Elo. The valley is rounded where the hills differ by less."""
 NO_SUMMIT = -1e6
 """Height, in Elo, of a second summit that does not exist."""
 
 
 class Hill:
-    """Elo as a function of a set of values, and the positions of the model's terms in one vector.
+    """Elo as a function of a set of values, with one maximum or two, and the order of the model's coefficients in a
+    vector.
 
-    The terms are coordinates of the maximum, logarithms of curvatures, interactions, the logarithm of the largest loss,
-    and effects of choices. Two hills have further terms: the second hill's maximum; the log ratios of the first hill's
-    curvatures to the second's; the second hill's height over the first. The logarithms of curvatures are then means of
-    both hills.
+    The coefficients are called terms: coordinates of the maximum, logarithms of curvatures, interactions, the logarithm
+    of the largest loss, and effects of choices. Two hills have further terms: the second hill's maximum; the log ratios
+    of the first hill's curvatures to the second's; the second hill's height over the first. The logarithms of
+    curvatures are then means of both hills.
     """
 
     def __init__(self, space: Space, interacting: Sequence[int] | None = None, *, is_double: bool = False) -> None:
-        """Make a hill over ``space``; ``interacting`` has the indices of the ranges that interact, by default all.
+        """``interacting`` has the indices of the numeric dimensions that interact with each other, by default all.
 
-        ``is_double`` makes a model with two hills.
+        ``is_double`` makes a model with two hills, that is, with two maxima.
         """
         self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
@@ -104,16 +106,16 @@ class Hill:
         """The hill at the target limit. Its terms are the first terms of this hill."""
 
     def effects_of(self, place: int) -> slice:
-        """Slice of the vector of effects that belongs to the choices of dimension ``place``."""
+        """Slice of the model's effects of choices with the effects of the choices of dimension ``place``."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
     def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
-        """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
+        """Mean vector and precision matrix (inverse covariance) of the normal prior of the model's coefficients.
 
-        ``near_base`` selects the prior of a maximum near the base: approximate logarithms of the curvatures, shape
-        (ranges,). The less steep a range is, the farther the maximum may lie from the base.
+        ``near_base`` selects the prior of a maximum near the base. It has approximate logarithms of the curvatures,
+        shape (ranges,). The smaller the curvature in a range, the farther the maximum may lie from the base.
         """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
@@ -134,9 +136,10 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """Hessian of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives elsewhere.
+        """Second derivatives of the Elo loss around a maximum: curvatures on the diagonal, mixed derivatives elsewhere.
 
-        ``second`` selects the second hill.
+        ``terms`` are coefficients of the model. The shape is (..., ranges, ranges), for the dimensions with numbers as
+        values. ``second`` selects the maximum of the second hill.
         """
         root = np.exp(self.log_curvatures(terms, second=second) / 2)
         matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
@@ -144,27 +147,36 @@ class Hill:
         return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
 
     def log_curvatures(self, terms: Array, *, second: bool = False) -> Array:
-        """The logarithms of the curvatures of a hill, shape (..., ranges); ``second`` selects the second hill."""
+        """Logarithms of the curvatures at a maximum of Elo, shape (..., ranges), for the dimensions with numbers as
+        values.
+
+        ``terms`` are coefficients of the model. ``second`` selects the maximum of the second hill.
+        """
         if not self.is_double:
             return np.asarray(terms[..., self.curvatures], float)
         contrasts = terms[..., self.contrasts] / 2
         return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
-        """Matrix of shape (points, effects): 1 if the point has the choice that the effect belongs to, otherwise 0."""
+        """Matrix of shape (points, effects): 1 if the point has the choice with this effect, otherwise 0."""
         columns = [
             points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
         ]
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points under these terms, shape (points,); a row of ``points`` has a point's coordinates."""
+        """Elo of points, shape (points,), for the coefficients ``terms``; each row of ``points`` has one point's
+        coordinates.
+        """
         _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, shape (points,), and its derivatives with respect to every term, shape (points, terms)."""
+        """Elo of points, shape (points,), and the derivatives of Elo with respect to each term, shape (points, terms).
+
+        ``terms`` are the model's coefficients; each row of ``points`` has one point's coordinates.
+        """
         roots = np.exp(self._log_curvatures_of_both(terms) / 2)
         apart, lost, pull = self._below_summits(terms, points)
         indicators = self.indicators(points)
@@ -184,10 +196,10 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
-        """Distances of points from each maximum, Elo lost there before levelling off, and that Elo's derivatives.
+        """Vectors from each maximum to the points, the Elo that is lost between them, and the derivatives of this loss.
 
-        The Elo has the shape (hills, points); distances and derivatives have a further axis of ranges. Choices are
-        ignored.
+        The loss has the shape (hills, points) and does not yet level off. Vectors and derivatives have a further axis
+        for the numeric dimensions. Choices are ignored.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
@@ -198,15 +210,15 @@ class Hill:
         return apart, 0.5 * (apart * pull).sum(axis=2), pull
 
     def _heights(self, terms: Array) -> Array:
-        """Elo of the summits, shape (hills, 1)."""
+        """Elo of the maximum of each hill, shape (hills, 1)."""
         return np.array([[0.0], [terms[self.height]]]) if self.is_double else np.zeros((1, 1))
 
     def _log_curvatures_of_both(self, terms: Array) -> Array:
-        """Logarithms of the curvatures of all hills, shape (hills, ranges)."""
+        """Logarithms of the curvatures of each hill, shape (hills, ranges), for the numeric dimensions."""
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
-        """The terms of an equivalent model in which the two hills are exchanged."""
+        """The coefficients of the same model with two hills, if the first and the second hill change places."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
             terms[..., self.second_maxima],
@@ -217,18 +229,19 @@ class Hill:
 
 
 class HillOverLimits(Hill):
-    """A hill for results at several search limits: maxima move and Elo shrinks with the logarithm of the limit.
+    """A model of Elo for results at several search limits.
 
-    The first terms are the terms of ``Hill`` at the target limit; the further terms have no effect there.
+    The maxima move, and Elo shrinks or grows, with the logarithm of the limit. The first coefficients are the terms of
+    ``Hill`` at the target limit. The further ones, for movement and shrinkage, have no effect at the target limit.
     """
 
     def __init__(
         self, space: Space, log_limits: Array, interacting: Sequence[int] | None = None, *, is_double: bool = False
     ) -> None:
-        """Make a hill for points with given limits; ``elo_with_slopes`` must receive exactly these points.
-
-        ``log_limits`` contains the natural logarithm of each point's search limit divided by the target limit, shape
+        """``log_limits`` has the natural logarithm of each point's search limit divided by the target limit, shape
         (points,).
+
+        ``elo`` and ``elo_with_slopes`` must receive exactly these points. The other arguments are as in ``Hill``.
         """
         super().__init__(space, interacting, is_double=is_double)
         self.at_target = Hill(space, interacting, is_double=is_double)
@@ -237,7 +250,7 @@ class HillOverLimits(Hill):
         self.terms += self.count + 1
 
     def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
-        """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
+        """Mean vector and precision matrix (inverse covariance) of the normal prior of the model's coefficients.
 
         ``near_base`` is as in ``Hill.prior``.
         """
@@ -252,7 +265,8 @@ class HillOverLimits(Hill):
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, each at the search limit of its games, and its derivatives with respect to every term.
+        """Elo of the points, each at the search limit of its games, and the derivatives with respect to each
+        coefficient.
 
         The shapes are (points,) and (points, terms).
         """
@@ -274,10 +288,10 @@ def _highest(elo: Array) -> Array:
 
 
 def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
-    """Elo lost on a hill that levels off, and its derivatives with respect to ``lost`` and ``log_largest``.
+    """Elo lost below a maximum after levelling off, and the derivatives with respect to ``lost`` and ``log_largest``.
 
-    ``lost`` is the Elo lost without levelling off; ``log_largest`` is the logarithm of the largest loss M. The Elo is
-    ``lost / sqrt(1 + (lost / M)**2)``: about ``lost`` near the summit, and about M far from it.
+    ``lost`` is the Elo lost without levelling off; ``log_largest`` is the logarithm of the largest possible loss M. The
+    result is ``lost / sqrt(1 + (lost / M)**2)``: about ``lost`` near the maximum, and about M far from it.
     """
     squared = (lost * np.exp(-log_largest)) ** 2
     by_loss = (1 + squared) ** -1.5
@@ -285,7 +299,7 @@ def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array,
 
 
 def bounded(hill: Hill, terms: Array) -> Array:
-    """A copy of the terms in which curvatures and the largest loss are clipped to their bounds."""
+    """A copy of the coefficients ``terms`` in which curvatures and the largest loss lie within their bounds."""
     bounded = terms.copy()
     bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
     bounded[..., hill.largest_loss] = np.clip(terms[..., hill.largest_loss], MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS)

@@ -24,7 +24,7 @@ IMPORTANCE_SLICES = 20
 SLICE_POINTS = 60
 """Number of values of a range at which reports evaluate the model."""
 KNOWN_DEVIATIONS = NormalDist().inv_cdf(0.95)
-"""Number of standard deviations from 0 at which a loss is known with 95 % probability."""
+"""If an expected loss is at least this many standard deviations above 0, it is positive with 95 % probability."""
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Sample size, number of trees and tree depth for Optuna's evaluator. Its defaults would take most of a minute."""
 
@@ -66,7 +66,7 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
 
 
 def main_effect(coordinates: Array, elo: Array) -> float:
-    """Variance of the mean ``elo`` between bins of one coordinate, minus the variance expected by chance."""
+    """Variance of the mean ``elo`` between intervals of one coordinate, minus the variance expected by chance."""
     order = np.argsort(coordinates, kind="stable")
     distinct = np.unique(coordinates)
     edges = np.searchsorted(coordinates[order], distinct[:: 1 + len(distinct) // IMPORTANCE_SLICES])
@@ -100,24 +100,26 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Knowledge that a model has about one parameter, with all others at their recommended values."""
+    """Knowledge of a model about one parameter, while all others have their recommended values."""
 
     name: str
     possible: tuple[Value, ...]
-    """Values that may be as good as the recommended one: their loss is not known to be above 0."""
+    """Values that may be as good as the recommended one: their loss is positive with less than 95 % probability."""
     worst: Value
     """The value with the largest expected loss."""
     loss: float
     """Expected loss of Elo if ``worst`` replaces the recommended value; ``deviation`` is its standard deviation."""
     deviation: float
     games: float
-    """Total number of games after which the loss would be known; infinite if there is no loss."""
+    """Total number of games after which the loss would be positive with 95 % probability; infinite if there is no loss.
+    """
 
 
 def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]:
-    """Knowledge about each parameter around the set ``best``; ``games`` is the number of games behind the model.
+    """Knowledge about each parameter around the set of values ``best``.
 
-    Standard deviations are assumed to fall with the square root of the number of games.
+    ``games`` is the number of games to which the model is fitted. Standard deviations are assumed to fall with the
+    square root of the number of games.
     """
     found = []
     for place, dimension in enumerate(model.space.dimensions):

@@ -18,7 +18,10 @@ Array = NDArray[np.float64]
 
 SWEEPS = 20
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
-"""Largest numbers of sets, and of coordinates in all, that are sampled to estimate the remaining gain."""
+"""Largest number of sets of values, and largest total number of their coordinates, in a sample.
+
+The sample estimates the gain that further games could bring.
+"""
 ELO_DIGITS = 6
 """Decimal places to which Elo is rounded before sets are compared."""
 MAX_CANDIDATES = 41
@@ -30,8 +33,8 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     """The set of values with the highest Elo under the most probable model, within ``region``; all choices are allowed.
 
     ``region`` is the pair of lower and upper bounds of the coordinates. The search starts from each of ``starts`` and
-    improves one dimension at a time until no change helps. If two hills are possible but less probable than one, both
-    models decide; see ``_weighed``.
+    improves one dimension at a time until no change helps. If a model with two maxima is possible but not the most
+    probable, both models decide; see ``_weighed``.
     """
     space = model.space
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
@@ -48,12 +51,12 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 def _weighed(
     model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
 ) -> Values:
-    """Choose between ``best``, the maximum of one hill, and the two summits of the model with two hills.
+    """Choose between ``best``, the maximum of the model with one maximum, and the maxima of the model with two.
 
     The choice has the highest Elo averaged over both models, weighted with their probabilities. A set between two
-    summits may be the best for one hill and bad for two hills, while the summits are good for both. If there is no
-    model with two hills, or if it is the more probable one, ``best`` is returned. ``candidates`` has the values of each
-    dimension that the search compares.
+    maxima may be the best of one model and bad in the other, while the two maxima are good in both. If there is no
+    model with two maxima, or if it is the more probable one, ``best`` is returned. ``candidates`` has the values of
+    each dimension that the search compares.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:
@@ -64,15 +67,16 @@ def _weighed(
 
 
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
-    """Posterior mean of ``remaining_gains``: the Elo that perfect knowledge would gain over ``best``."""
+    """Expected Elo that would be gained over ``best`` if the true maximum were known."""
     return float(remaining_gains(model, region, best).mean())
 
 
 @one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
-    """Elo of the best set of values in ``region`` minus Elo of ``best``, for every posterior draw; shape (draws,).
+    """Elo of the best set of values in ``region`` minus the Elo of ``best``, shape (draws,).
 
-    Gains are at least 0. The region is sampled with a fixed seed, so that equal models give equal numbers.
+    There is one gain, of at least 0, for each random draw of the model from its posterior. The region is sampled with a
+    fixed seed, so that equal models give equal numbers.
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
@@ -114,7 +118,7 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """One set of values for every combination of choices; its ranges have the base's values.
+    """One set of values for every combination of choices; all other dimensions have the base's values.
 
     If there are more than ``most`` combinations, the base is the only set.
     """

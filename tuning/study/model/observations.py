@@ -11,7 +11,7 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 TRUST_QUANTILE = 0.02
-"""Quantile of the sampled coordinates at which the trust region begins. It ends at 1 minus this quantile."""
+"""The trust region begins at this quantile of the coordinates that were played, and ends at 1 minus this quantile."""
 
 
 class Observations:
@@ -56,9 +56,11 @@ class Observations:
         self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Four arrays: coordinates of the first sets and of the second sets; numbers of game pairs; mean scores.
+        """Four arrays: coordinates of the first sets of values and of the second sets; numbers of game pairs; mean
+        scores.
 
-        The first two have the shape (results, dimensions), the last two the shape (results,).
+        The first two have the shape (results, dimensions), the last two the shape (results,). The scores, from 0 to 1,
+        are from the first set's point of view.
         """
         shape = (len(self), len(self.space.dimensions))
         return (
@@ -69,7 +71,10 @@ class Observations:
         )
 
     def trust_region(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of the trust region, shape (dimensions,): quantiles of the sampled coordinates."""
+        """Lower and upper bounds of the region in which the model is trusted, each of shape (dimensions,).
+
+        The bounds are quantiles of the coordinates that have been played.
+        """
         first, second, _, _ = self.arrays()
         default = np.array(self.space.coordinates(self.space.default_values))
         if not len(self):

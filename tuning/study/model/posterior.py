@@ -1,4 +1,4 @@
-"""Fit of the response model: the most probable model with one or two hills, and posterior draws for its uncertainty."""
+"""Fit of the response model: the most probable model with one or two hills, and random draws from its posterior."""
 
 from __future__ import annotations
 
@@ -27,32 +27,38 @@ Array = NDArray[np.float64]
 NEAR_BASE_ODDS = 1 / 2
 """Prior odds of the model in which the maximum lies near the base."""
 SECOND_SUMMIT_ODDS = 1 / 2
-"""Prior odds of the model with two hills."""
+"""Prior odds of the model with two hills (maxima)."""
 PAIRS_OF_TWO_HILLS = 600
-"""Minimum number of game pairs for a model with two hills. With fewer pairs, two maxima would cost too many games."""
+"""Minimum number of game pairs for a model with two hills (maxima).
+
+Fewer pairs give more information if all of them are played near one maximum.
+"""
 PAIRS_PER_RANGE = 100
-"""Minimum number of game pairs per range for a model with two hills."""
+"""A model with two hills (maxima) needs at least this many game pairs for each dimension with numbers as values."""
 SCREENED = 200
 """Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
 """Maximum number of results that the search for two hills uses before its last stage."""
 CLIMBS = ((12, 3), (4, 8))
-"""Stages of the search for two hills. Each has the number of best starts to continue from, and the number of steps."""
+"""Stages of the search for two hills. Each has the number of starting points that it keeps, and the number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
-"""Last stage of the search: number of starts, and of steps with all results. The best start is then optimised."""
+"""Last stage of the search for two hills: number of starting points, and number of steps with all results.
+
+The best of these points is then optimised.
+"""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""Logarithms of two factors on one hill's curvatures; a start of the search for two hills draws one of them."""
+"""Logarithms of two factors on the curvatures. Each starting point of the search for two hills uses one, at random."""
 TYPICAL_DISPERSION = 0.3
 """Prior dispersion: the variance of a pair's score divided by p (1 - p), with p the expected score.
 
 It would be 1 for single games without draws.
 """
 DISPERSION_WEIGHT = 50.0
-"""Weight of the prior dispersion, expressed as a number of results."""
+"""Weight of the prior dispersion: it counts like the observed dispersion of this many results."""
 DRAWS = 256
-"""Number of posterior draws. It is even, because every draw has a mirror image about the mode."""
+"""Number of random draws from the posterior. It is even, because half of them mirror the other half about the mode."""
 LAST_SPREAD = 1.4
-"""Factor on the spread of the draws in a study's last model. It allows for errors in the assumed shape of the hill.
+"""Factor by which the last model of a study spreads its posterior draws. It allows for errors of the model.
 
 In simulations 90 % intervals then contain the true gain in about 90 % of studies.
 """
@@ -82,7 +88,12 @@ class ObservedResults:
         return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
     def hill(self, space: Space, interacting: Sequence[int], *, is_double: bool = False) -> Hill:
-        """The hill for these results: a ``HillOverLimits`` if they have several search limits."""
+        """The model's shape for these results: a ``HillOverLimits`` if the results have several search limits, else a
+        ``Hill``.
+
+        ``interacting`` has the indices of the numeric dimensions that interact; ``is_double`` makes a model with two
+        maxima.
+        """
         if self.log_limits.any():
             return HillOverLimits(space, np.tile(self.log_limits, 2), interacting, is_double=is_double)
         return Hill(space, interacting, is_double=is_double)
@@ -90,7 +101,7 @@ class ObservedResults:
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode of the posterior, that is, the most probable terms."""
+    """The mode of the posterior: the most probable coefficients of the model."""
 
     terms: Array
     information: Array
@@ -101,7 +112,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Posterior:
-    """The posterior of a hill's terms, from a normal prior and the likelihood of the results."""
+    """The posterior of the model's coefficients (terms), from a normal prior and the likelihood of the results."""
 
     results: ObservedResults
     hill: Hill
@@ -112,7 +123,7 @@ class Posterior:
     """Variance of a pair's score divided by p (1 - p), with p the expected score."""
 
     def mode(self, terms: Array, steps: int = MAX_STEPS) -> Mode:
-        """Find the mode by damped Gauss-Newton steps that start at ``terms``."""
+        """Find the mode by at most ``steps`` damped Gauss-Newton steps that start at the coefficients ``terms``."""
         damping, scores = FIRST_DAMPING, self.results.scores
         expected, slopes = self._expected_with_slopes(terms)
         value = self.log_density(terms, expected)
@@ -155,9 +166,10 @@ class Posterior:
         return self.log_density(mode.terms, mode.expected) + float(volumes) / 2
 
     def draws(self, mode: Mode, spread: float = 1.0) -> Array:
-        """Posterior draws of the terms, each followed by its mirror image about the mode, shape (draws, terms).
+        """Random draws of the coefficients from the posterior, shape (draws, terms).
 
-        ``spread`` multiplies their distance from the mode.
+        Each draw is followed by its mirror image about the mode. ``spread`` multiplies the distances of all draws from
+        the mode.
         """
         generator = np.random.Generator(np.random.PCG64(0))
         noise = generator.standard_normal((DRAWS // 2, len(mode.terms)))
@@ -166,7 +178,9 @@ class Posterior:
         return bounded(self.hill, mode.terms + spread * np.linalg.solve(root, mirrored.T).T)
 
     def best_starts(self, starts: Array) -> Array:
-        """The best terms after the stages ``CLIMBS`` of the search, which begins at the points ``starts``."""
+        """The best coefficients after the stages ``CLIMBS`` of the search for two hills, which begins at the points
+        ``starts``.
+        """
         values = np.array([self.log_density(start, self.expected(start)) for start in starts])
         for count, steps in CLIMBS:
             climbed = [self.mode(starts[place], steps) for place in np.argsort(-values, kind="stable")[:count]]
@@ -175,8 +189,10 @@ class Posterior:
         return np.asarray(starts[np.argsort(-values, kind="stable")[:LAST_CLIMBS]], float)
 
     def _expected_with_slopes(self, terms: Array) -> tuple[Array, Array]:
-        """Expected score of every result, and the derivatives of its logit with respect to every term, shape (results,
-        terms)."""
+        """Expected score of every result, and the derivatives of the score's logit, shape (results, terms).
+
+        The derivatives are with respect to each coefficient of the model.
+        """
         elo, slopes = self.hill.elo_with_slopes(terms, self.results.points)
         count = len(self.results.pairs)
         return self._score(elo), (slopes[:count] - slopes[count:]) / NATURAL_TO_ELO
@@ -193,7 +209,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A candidate model of the results: a hill with its posterior, mode and probability."""
+    """A candidate model of the results: a model with one or two maxima, with its posterior, mode and probability."""
 
     posterior: Posterior
     mode: Mode
@@ -201,10 +217,10 @@ class Explanation:
     """Logarithm of the model's probability, up to a constant that all candidates share."""
 
     def drawn(self, spread: float, *, is_double: bool) -> Array:
-        """Draws of the terms for ``ResponseModel``, shape (draws, terms).
+        """Random draws of the coefficients from the posterior, shape (draws, terms), for ``ResponseModel``.
 
-        With ``is_double``, a single hill gets the terms of a second hill, with the height ``NO_SUMMIT``. ``spread``
-        multiplies the draws' distances from the mode.
+        ``spread`` multiplies the distances of the draws from the mode. With ``is_double``, a model with one maximum
+        gets the coefficients of a second one, with the height ``NO_SUMMIT``.
         """
         hill = self.posterior.hill
         terms = self.posterior.draws(self.mode, spread)[:, : hill.at_target.terms]
@@ -217,7 +233,12 @@ class Explanation:
 
 @one_thread()
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
-    """Fit the model to all results. With ``is_last`` it has draws of every candidate, otherwise only of the best."""
+    """Fit the response model to all results.
+
+    There are up to three candidates: one maximum, one maximum near the base, and two maxima. The result has random
+    draws from the posterior of the most probable candidate. With ``is_last`` it also has draws from the other
+    candidates, in proportion to their probabilities.
+    """
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
     far = _single_hill(observations.space, results)
@@ -228,9 +249,9 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
 
 
 def _single_hill(space: Space, results: ObservedResults) -> Explanation:
-    """The most probable model with a single hill.
+    """The most probable model with one maximum.
 
-    A first fit without interactions finds the ranges with the largest curvatures; only these may interact.
+    A first fit without interactions finds the numeric dimensions with the largest curvatures; only these may interact.
     """
     plain = results.hill(space, ())
     first = Posterior(results, plain, *plain.prior(), TYPICAL_DISPERSION).mode(plain.prior()[0])
@@ -242,7 +263,7 @@ def _single_hill(space: Space, results: ObservedResults) -> Explanation:
 
 
 def _near_base(hill: Explanation) -> Explanation:
-    """A candidate with the same hill, but with the prior of a maximum near the base."""
+    """A candidate like ``hill``, but with the prior of a maximum near the base."""
     mean, precision = hill.posterior.hill.prior(hill.mode.terms[hill.posterior.hill.curvatures])
     posterior = replace(hill.posterior, mean=mean, precision=precision)
     mode = posterior.mode(hill.mode.terms)
@@ -255,9 +276,9 @@ def _dispersion(results: ObservedResults, expected: Array) -> float:
 
 
 def _two_hills(single: Explanation) -> Explanation | None:
-    """The most probable model with two hills, the higher hill first; ``None`` if there are too few results.
+    """The most probable model with two hills (maxima), the higher hill first; ``None`` if there are too few results.
 
-    The starting points have summits at sampled sets of values; the search continues from the most probable ones.
+    The search starts with maxima at sampled sets of values, and continues from the most probable starting points.
     """
     results, hill, space = single.posterior.results, single.posterior.hill, single.posterior.hill.space
     if not hill.count or results.pairs.sum() < max(PAIRS_OF_TWO_HILLS, PAIRS_PER_RANGE * hill.count):
@@ -276,9 +297,9 @@ def _two_hills(single: Explanation) -> Explanation | None:
 
 
 def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
-    """Starting terms for two hills, shape (starts, terms).
+    """Coefficients with two maxima at which the search for two hills starts, shape (starts, terms).
 
-    One or both summits lie at sampled sets of values; all other terms come from the single hill.
+    One or both maxima lie at sampled sets of values; all other coefficients come from the model with one maximum.
     """
     double, end, terms = posterior.hill, single.posterior.hill.effects.stop, single.mode.terms
     generator = np.random.Generator(np.random.PCG64(2))
@@ -294,7 +315,10 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 
 
 def _described(double: Explanation, log_odds: float) -> TwoHills:
-    """Summits, probability and response model of two hills; ``log_odds`` compares two hills with one."""
+    """Maxima, probability and response model of the candidate with two hills.
+
+    ``log_odds`` is the logarithm of its probability divided by the probability of the best candidate with one hill.
+    """
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = np.vstack([terms, posterior.draws(double.mode)])[:, : hill.at_target.terms]
     first, second = at_target[0, hill.maxima], at_target[0, hill.second_maxima]
@@ -306,9 +330,10 @@ def _described(double: Explanation, log_odds: float) -> TwoHills:
 def _averaged(
     best: Explanation, others: Sequence[Explanation], two_hills: TwoHills | None, spread: float
 ) -> ResponseModel:
-    """The response model of the candidate ``best``, with draws from all candidates in proportion to probability.
+    """The response model of the candidate ``best``, with posterior draws from all candidates in proportion to
+    probability.
 
-    ``spread`` multiplies the draws' distances from their modes.
+    ``spread`` multiplies the distances of the draws from their modes.
     """
     hill, dispersion = best.posterior.hill.at_target, best.posterior.dispersion
     widest = max((one.posterior.hill.at_target for one in (best, *others)), key=lambda one: one.terms)

@@ -41,7 +41,8 @@ class TwoHills:
     """The most probable model with two hills, with its probability; a model with one hill may be more probable."""
 
     summits: tuple[Array, Array]
-    """Coordinates of both summits, the higher one first, each of shape (ranges,). They may lie outside the ranges."""
+    """Coordinates of both maxima, the higher one first, each of shape (ranges,). A maximum may lie outside the ranges.
+    """
     model: ResponseModel
     probability: float
 
@@ -58,9 +59,9 @@ class ResponseModel:
         *,
         two_hills: TwoHills | None = None,
     ) -> None:
-        """Make a model from draws of the terms of ``hill``; ``terms`` has the shape (draws, terms).
+        """``terms`` has random draws of the coefficients of ``hill`` from the posterior, shape (draws, terms).
 
-        ``mode`` is the model of the most probable terms, by default this model itself.
+        ``mode`` is the model of the most probable coefficients, by default this model itself.
         """
         self.space = hill.space
         self.mode = mode or self
@@ -80,9 +81,10 @@ class ResponseModel:
         self._effects = terms[:, self._hill.effects]
 
     def elo(self, points: Array) -> Array:
-        """Elo at the given coordinates for every posterior draw.
+        """Elo at the coordinates ``points``, for each random draw of the model from its posterior; shape (points,
+        draws).
 
-        The result has one row per row of ``points``, and one column per draw.
+        Only differences between points are meaningful.
         """
         elo = self._below_summit(points, self._maxima, self._hessians)
         if self._hill.is_double:
@@ -92,18 +94,19 @@ class ResponseModel:
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
-        """Elo of the points relative to a hill's summit, for every draw, shape (points, draws); ignores choices.
+        """Elo of points relative to the Elo of one maximum, for each posterior draw, shape (points, draws); ignores
+        choices.
 
-        ``maxima`` and ``hessians`` describe the hill, with one entry per draw.
+        ``maxima`` and ``hessians`` describe the maximum, with one entry per draw.
         """
         apart = points[None, :, self._hill.ordered] - maxima
         lost = 0.5 * ((apart @ hessians) * apart).sum(axis=2)
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set of values minus the Elo of ``against`` (default: the base), for every posterior draw.
+        """Elo of each set of values minus the Elo of ``against``, by default the base; shape (sets, draws).
 
-        The shape is (sets, draws).
+        Each column is one random draw of the model from its posterior.
         """
         other = self.space.default_values if against is None else against
         elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
@@ -120,10 +123,9 @@ class ResponseModel:
         return float(mean[0]), float(deviation[0])
 
     def curvatures(self, values: Values) -> Array:
-        """Curvature of each range on the hill to which the set of values belongs, in Elo per squared range, shape
-        (ranges,).
+        """Curvatures, in Elo per squared range, at the maximum that determines the Elo of ``values``; shape (ranges,).
 
-        A set belongs to the hill that is higher there. The most probable terms determine hill and curvatures.
+        With two maxima it is the one whose hill is higher at ``values``. The most probable coefficients are used.
         """
         mode, second = self.mode, False
         if mode._hill.is_double:
@@ -133,9 +135,10 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array]) -> list[Values]:
-        """The sets of values nearest to the summits of two hills, the higher first; empty for one hill.
+        """The sets of values nearest to the two maxima of a model with two hills, the higher first; empty for one hill.
 
-        They have the choices of ``values`` and lie within ``region``, the lower and upper bounds of the coordinates.
+        Their choices are the choices of ``values``. They lie within ``region``, the lower and upper bounds of the
+        coordinates.
         """
         found = []
         for maximum in () if self.two_hills is None else self.two_hills.summits:
@@ -147,5 +150,8 @@ class ResponseModel:
         return found
 
     def effects(self, place: int) -> Array:
-        """Elo of the choices of dimension ``place`` for every draw, up to a constant, shape (draws, choices)."""
+        """Elo of the choices of dimension ``place`` for each posterior draw, shape (draws, choices).
+
+        Only differences between choices are meaningful.
+        """
         return self._effects[:, self._hill.effects_of(place)]

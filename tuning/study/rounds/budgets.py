@@ -31,7 +31,7 @@ from elolab.tuning.study.study_spec import (
 from elolab.tuning.study.validation.gain_test import confirming_pairs
 
 PLAYOFF_SERIES = "playoff"
-"""Name of the series of games of the first playoff; the names of later playoffs have a number appended."""
+"""Name of the series of games of the first playoff. Later playoffs have this name with a number appended."""
 PERIODS_METADATA = "tuning budgets"
 """Key in the store's metadata for the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
@@ -46,9 +46,9 @@ RECOMMENDATION_METADATA = "tuning recommendation"
 """Key in the store's metadata for the recommended values that followed from the playoff."""
 MIN_PLAYOFF_PAIRS = 3
 CONFIRMING_POWER = 0.95
-"""Probability with which the games left for the validation should confirm the expected gain."""
+"""Probability with which the validation should confirm the expected gain in the games left for it."""
 CAUTION = 2.0
-"""Number of standard deviations by which the expected gain is reduced to compute the games for its validation."""
+"""The validation gets enough games for a gain that is this many standard deviations below the expected gain."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class BudgetPeriod:
 
     @property
     def playoff_series(self) -> str:
-        """Name of the series of games of this period's playoff."""
+        """Name of the series that holds the games of this period's playoff in the store."""
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
@@ -82,7 +82,11 @@ def search_games(spec: TuningSpec, games: int) -> int:
 
 
 def most_search_games(spec: TuningSpec, games: int) -> int:
-    """Largest number of games of rounds and playoff after rounding, which may lengthen a short playoff."""
+    """Largest number of games of rounds and playoff under a budget of ``games`` games, after rounding to whole game
+    pairs.
+
+    It may exceed ``search_games``, because rounding may lengthen a short playoff.
+    """
     if not spec.validation.is_in_budget:
         return games
     share = spec.limit_shares.playoff_share(SHARE)
@@ -91,7 +95,7 @@ def most_search_games(spec: TuningSpec, games: int) -> int:
 
 
 def playoff_after(pairs: int, share: float) -> int:
-    """Number of game pairs of a playoff after rounds of ``pairs`` pairs, for a budget that covers the validation.
+    """Number of game pairs of a playoff after rounds of ``pairs`` game pairs, if the budget also covers the validation.
 
     ``share`` is the playoff's share of the game pairs of rounds and playoff.
     """
@@ -99,7 +103,7 @@ def playoff_after(pairs: int, share: float) -> int:
 
 
 def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None) -> int:
-    """Number of game pairs that a budget of ``games`` games leaves for the validation, if it covers the validation.
+    """Number of game pairs that remain for the validation under a budget of ``games`` games that covers the validation.
 
     ``playoff`` is the record of ``BudgetSchedule.record_playoff``; ``None`` before the playoff.
     """
@@ -107,11 +111,11 @@ def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None
 
 
 def is_time_to_confirm(model: ResponseModel, best: Values, played: int, following: int, total: int) -> bool:
-    """Whether to end the search, so that the remaining games probably confirm the gain that the model expects.
+    """Whether to end the rounds, so that the remaining games probably confirm the gain that the model expects.
 
     ``played`` is the number of game pairs so far, ``following`` the number in the next round, and ``total`` the number
-    in the budget. The search continues while enough pairs would be left after another round and its share of the
-    playoff. If the gain needs more pairs than the budget has, the search ends as early as possible.
+    in the budget. The rounds go on while another round and the longer playoff would leave enough pairs to confirm the
+    gain. If the gain needs more pairs than the budget has, the rounds end as early as possible.
     """
     base = model.space.default_values
     if best == base or played < MIN_SEARCH * (1 - SHARE) * total:
@@ -122,7 +126,9 @@ def is_time_to_confirm(model: ResponseModel, best: Values, played: int, followin
 
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
-    """Number of game pairs before the playoff, under a budget of ``games`` games with ``share`` for the playoff."""
+    """Number of game pairs of the rounds under a budget of ``games`` games, if the playoff gets the part ``share`` of
+    it.
+    """
     return games // 2 - int(games // 2 * share)
 
 
@@ -181,7 +187,7 @@ def trial_pairs(spec: TuningSpec, pairs: int) -> int:
 
 
 def first_games(spec: TuningSpec, concurrency: int) -> int:
-    """First estimate of the games in a budget in time, for a study whose matches a command or function plays.
+    """First estimate of the number of games in a budget in time, if a command or a function plays the matches.
 
     The speed of such matches is unknown before the first round. With this estimate, each worker plays one match in the
     first round.
@@ -239,9 +245,9 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games.
+        """The budget in games. A budget in time is converted by an estimate.
 
-        For a budget in time it is an estimate, from the speed of the ``played`` games or a typical speed.
+        The estimate uses the speed of the ``played`` games, or a typical speed if no games were played.
         """
         budget = self._spec.budget
         if budget.games is not None:
@@ -255,9 +261,9 @@ class BudgetSchedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """Recompute the rounds of a budget in time after the first round; ``seconds`` is the time per game.
+        """Plan the rounds of a budget in time again after the first round; ``seconds`` is the measured time per game.
 
-        Rounds that may already be in progress do not change. Returns whether rounds were recomputed.
+        Rounds that may already be in progress do not change. Returns whether the rounds were planned again.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -322,10 +328,10 @@ class BudgetSchedule:
         return playoff_after(pairs, self._spec.limit_shares.playoff_share(SHARE))
 
     def playoff_start(self, finished: int) -> int:
-        """Number of the playoff's first game pair, after ``finished`` rounds.
+        """Number of the playoff's first game pair in the schedule, after ``finished`` rounds.
 
-        So the playoff uses the openings after the last round's openings. For matches of a command or function the
-        number is 0.
+        It follows the last round's pairs, so that the playoff uses the next openings. For matches of a command or
+        function, which have no openings, it is 0.
         """
         return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 
@@ -338,14 +344,16 @@ class BudgetSchedule:
         return self.playoff_pairs(finished)
 
     def is_time_to_confirm(self, model: ResponseModel | None, best: Values | None, number: int) -> bool:
-        """Whether to leave all remaining games to the validation, although the budget allows round ``number``."""
+        """Whether to end the rounds before round ``number`` and leave all remaining games of the budget to the
+        validation.
+        """
         if model is None or best is None or not self._spec.validation.is_in_budget or self._spec.sampler != "duel":
             return False
         following = self.rounds[number]
         return is_time_to_confirm(model, best, following.first_pair, following.pairs, self.periods[-1].games // 2)
 
     def _pairs_left(self, finished: int, playoff: int) -> int:
-        """Number of game pairs that the budget leaves after ``finished`` rounds and a playoff of ``playoff`` pairs."""
+        """Number of game pairs left in the budget after ``finished`` rounds and a playoff of ``playoff`` pairs."""
         played, budget = sum(one.pairs for one in self.rounds[:finished]), self._spec.budget.seconds
         total = self.periods[-1].games // 2
         if budget is not None and self._spent():
@@ -373,14 +381,14 @@ class BudgetSchedule:
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairResults, pairs: int, ended: int) -> tuple[int, int | None]:
-    """Number of begun rounds that stay after a change of budget, and the last one's new length in settings pairs.
+    """Number of begun rounds that stay after a change of budget, and the new length of the last one in settings pairs.
 
-    The length is ``None`` if the last round stays whole, because the new budget has room for it. Otherwise the round
-    ends after its stored games, or where the budget ends, whichever is later. ``pairs`` is the number of game pairs
-    that the new budget plays before the playoff.
+    The length is ``None`` if the last round stays whole, because the new budget has enough game pairs for it. Otherwise
+    the round ends after its stored games, or where the budget ends, whichever is later. ``pairs`` is the number of game
+    pairs that the new budget plays before the playoff.
 
-    The first ``ended`` rounds are finished and always stay. They may have no stored games, because settings that are
-    equal, or have already met, play none.
+    The first ``ended`` rounds are finished and always stay. A finished round may have no stored games: settings that
+    are equal, or that met in an earlier round, play none.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:

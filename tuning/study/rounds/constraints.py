@@ -15,7 +15,7 @@ GRAMMAR = "a comparison such as 'low < high' or '2 * low <= high + 10', of names
 
 
 def names_in(constraint: str) -> tuple[str, ...]:
-    """Names of parameters in a constraint, each once; a name with spaces is in quotation marks there.
+    """Names of the parameters in a constraint, each once. In the text, a name with spaces is in quotation marks.
 
     Raises ``ValueError`` if the text is not a constraint.
     """

@@ -21,15 +21,16 @@ class LimitShares:
     """Search limits of a study's games before the playoff, and the share of the games at each limit."""
 
     target: Limits
-    """The limit for which the recommendation is optimised."""
+    """The search limit for which the recommendation is optimised."""
     limits: tuple[Limits, ...]
     shares: tuple[float, ...]
     """Share of the games at each of ``limits``; the sum is 1."""
 
     def of_settings_pair(self, number: int) -> Limits:
-        """Search limit of the settings pair with this number in the schedule.
+        """Search limit for the settings pair with the index ``number`` in the schedule.
 
-        Limits alternate, so that any range of consecutive numbers has nearly the right shares.
+        A settings pair is two sets of values that play each other. Limits alternate, so that any range of consecutive
+        numbers has nearly the right shares.
         """
         drawn = (number * GOLDEN_RATIO) % 1.0
         for limits, share in zip(self.limits, self.shares, strict=True):
@@ -39,7 +40,9 @@ class LimitShares:
         return self.limits[-1]
 
     def log_limit(self, limits: Limits) -> float:
-        """Natural logarithm of a limit's cost per move divided by the target's; 0 for the target itself."""
+        """Natural logarithm of the cost of a move at ``limits`` divided by its cost at the target limit; 0 at the
+        target limit.
+        """
         return 0.0 if limits == self.target else math.log(_cost(limits) / _cost(self.target))
 
     @property
@@ -49,9 +52,9 @@ class LimitShares:
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """Share of the games for the playoff, so that it takes ``share`` of the total processor time.
+        """The playoff's share of the games for which it takes the part ``share`` of the total processor time.
 
-        The playoff is played at the target limit.
+        The playoff is played at the target limit, whose games may take longer than the others.
         """
         if self.limits == (self.target,):
             return share
@@ -66,7 +69,7 @@ class LimitShares:
 
 
 def target_alone(target: Limits) -> LimitShares:
-    """The shares of a study with the target as its only limit."""
+    """A ``LimitShares`` for a study whose only limit is the target limit."""
     return LimitShares(target, (target,), (1.0,))
 
 
@@ -76,7 +79,7 @@ def equal_cost(limits: Sequence[Limits]) -> tuple[float, ...]:
 
 
 def normalised(shares: Sequence[float]) -> tuple[float, ...]:
-    """The shares, scaled to the sum 1."""
+    """The shares, multiplied by a common factor so that their sum is 1."""
     return tuple(share / sum(shares) for share in shares)
 
 

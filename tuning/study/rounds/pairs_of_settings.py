@@ -33,41 +33,48 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
-"""Reference point of the half width: 0.19 after 400 game pairs, in a dimension with a curvature of 1000 Elo per squared
-range.
+"""Reference values for the half width of a settings pair: 0.19 after 400 game pairs, at a curvature of 1000 Elo.
 
-The half width is the distance of each set of values from the middle of a settings pair, as a fraction of the range.
+The half width is the distance of each of two sets of values from their middle, as a fraction of the range. Curvatures
+are in Elo per squared range.
 """
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
-"""Exponents with which the half width falls as the number of game pairs and the curvature grow.
+"""Exponents with which the half width of settings pairs falls as the number of game pairs and the curvature grow.
 
-Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. Asymmetry of the
-hill loses Elo in proportion to ``curvature * width**4``. These exponents minimise the sum.
+Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. If Elo falls
+unequally on the two sides of the maximum, this loses Elo in proportion to ``curvature * width**4``. The exponents
+minimise the sum of both losses.
 """
 FIRST_WIDTH = 0.3
 """Half width of settings pairs in the first round, as a fraction of the range."""
 MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
 END_SHARE = 0.25
-"""Minimum distance of a settings pair's middle from the ends of the range, as a fraction of the half width."""
-SHIFT_SHARE = 0.6
-"""Maximum distance of a settings pair's middle from the centre, as a fraction of the half width.
+"""Minimum distance from the ends of a range to the middle between two sets of values that play each other.
 
-The distances are uniformly distributed. In the first round the maximum is the whole half width.
+It is a fraction of the half width, the distance of each set from the middle.
+"""
+SHIFT_SHARE = 0.6
+"""Maximum distance from the centre of a round to the middle between two sets of values that play each other.
+
+It is a fraction of the half width, the distance of each set from the middle. The distances are uniformly distributed.
+In the first round the maximum is the whole half width.
 """
 EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
 game pairs after which such settings pairs begin."""
 EXPLORING_WIDTH = 0.35
-"""Factor that reduces a set's distance from the centre if it plays against a random set of values.
+"""Factor on the distance from the centre, for a set of values that plays against a random set of values.
 
 The result should show the centre's Elo, so the set must be close to the centre.
 """
 EVEN_SHARE = 0.05
-"""Share of the settings pairs whose two choices are drawn uniformly, because the model may be wrong."""
+"""Share of the settings pairs whose two choices are drawn uniformly, because the model's effects may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
-"""Largest budget, in games, under which a settings pair plays one game pair. It plays two up to twice this budget,
-three up to three times, and so on."""
+"""Largest budget, in games, under which two sets of values play one game pair against each other.
+
+They play two up to twice this budget, three up to three times this budget, and so on.
+"""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Maximum number of game pairs of a settings pair."""
 
@@ -89,7 +96,7 @@ class SettingsPair:
 
 @dataclass(frozen=True)
 class ScheduledSettingsPair:
-    """A settings pair and the numbers of its game pairs in the run."""
+    """A settings pair and its game pairs in the run: their series, first number, count and round."""
 
     settings: SettingsPair
     first_pair: int
@@ -100,7 +107,7 @@ class ScheduledSettingsPair:
 
 @dataclass(frozen=True)
 class Round:
-    """A round of the schedule: settings pairs that are designed together. It is one Optuna trial."""
+    """A round of the schedule: settings pairs whose values are drawn around one centre. A round is one Optuna trial."""
 
     number: int
     first_settings_pair: int
@@ -156,7 +163,7 @@ def first_design(space: Space) -> RoundDesign:
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
-    """The design around the model's maximum ``best``. The posterior determines how often choices play each other."""
+    """The design around the model's maximum ``best``. The model determines how often two choices meet."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
@@ -167,7 +174,7 @@ def design_of(model: ResponseModel, best: Values) -> RoundDesign:
 def _nearest_in_space(space: Space, values: Sequence[Value]) -> Values:
     """The set of values in the space that is nearest to ``values``.
 
-    The base's values may lie outside the space, or between its values.
+    ``values`` may be the base's, which may lie outside the space or between its values.
     """
     return tuple(
         (value if value in dimension.choices else dimension.choices[0])
@@ -185,8 +192,9 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
     """Matrix of the frequencies with which two choices of a dimension play each other; the sum of all entries is 1.
 
-    ``effects`` contains the choices' Elo for every draw, shape (draws, choices). An entry is the frequency with which
-    one draw rates the first choice best, and another draw rates the second choice best among the rest.
+    ``effects`` contains the choices' Elo for random draws of the model from its posterior, shape (draws, choices). An
+    entry is the frequency with which one draw rates the first choice best, and another draw rates the second choice
+    best among the rest.
     """
     size = effects.shape[1]
     best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
@@ -201,9 +209,10 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def half_width(pairs: int, curvature: float) -> float:
-    """Half width of a settings pair in a dimension, as a fraction of the range.
+    """Half width of a settings pair in one dimension: the distance of each set of values from their middle.
 
-    ``pairs`` is the number of game pairs that come before. ``curvature`` is in Elo per squared range.
+    It is a fraction of the range. ``pairs`` is the number of game pairs played before; ``curvature`` is in Elo per
+    squared range.
     """
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
@@ -228,10 +237,10 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 
 
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
-    """Draw the settings pair with this number; ``pairs`` is the number of game pairs that come before.
+    """Draw the two sets of values of the settings pair with index ``number`` in the schedule.
 
-    In a space with few values, rounding may make both sets of values equal. They are then drawn again, up to
-    ``MAX_DRAWS`` times in total.
+    ``pairs`` is the number of game pairs before it. In a space with few values, rounding may make both sets equal. They
+    are then drawn again, up to ``MAX_DRAWS`` times in total.
     """
     size = 3 * len(space.dimensions)
     explores = exploring_set(design, seed, number, pairs)
@@ -255,10 +264,10 @@ def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> li
 def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round) -> list[ScheduledSettingsPair]:
     """The settings pairs of a round, for any sampler.
 
-    ``values`` are the trial's values, and ``design`` is what the sampler stored in the trial. For ``duel`` it is
-    ``RoundDesign.plain``, for ``spsa`` it is ``Iteration.plain``, whose two sets of values play all pairs. For other
-    samplers it is empty, and the trial's values play against the base. For a finished round ``design`` holds the sets
-    that have played.
+    ``values`` are the trial's values, and ``design`` is the data that the sampler stored in the trial. For ``duel`` it
+    is ``RoundDesign.plain``, from which the pairs are drawn. For ``spsa`` it is ``Iteration.plain``, which has the two
+    sets of values of all pairs. For other samplers it is empty, and the trial's values play against the base. In a
+    finished round, ``design`` may have the key ``played`` instead, with the sets that have played.
     """
     if isinstance(design, list) and design:
         return design_round(space, seed, RoundDesign.from_plain(values, design), one)
@@ -274,9 +283,9 @@ def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round
 
 
 def exploring_set(design: RoundDesign, seed: int, number: int, pairs: int) -> int | None:
-    """Index, 0 or 1, of the set of values that settings pair ``number`` draws from the whole ranges; usually ``None``.
+    """Index, 0 or 1, of the set of values that is drawn from the whole ranges; ``None`` if neither is, which is usual.
 
-    ``pairs`` is the number of game pairs that come before.
+    ``number`` is the index of the settings pair in the schedule, ``pairs`` the number of game pairs before it.
     """
     if design.is_first or pairs < EXPLORING_FROM:
         return None
@@ -287,9 +296,9 @@ def exploring_set(design: RoundDesign, seed: int, number: int, pairs: int) -> in
 def _drawn_sets(
     space: Space, design: RoundDesign, explores: int | None, pairs: int, drawn: Sequence[float]
 ) -> tuple[Values, Values]:
-    """The two sets of values of a settings pair, computed from three random numbers per dimension.
+    """The two sets of values of a settings pair, computed from the random numbers ``drawn``, three for each dimension.
 
-    ``explores`` is the result of ``exploring_set``; ``pairs`` is the number of game pairs that come before.
+    ``explores`` is the result of ``exploring_set``; ``pairs`` is the number of game pairs before the settings pair.
     """
     meetings, curvatures = iter(design.meetings), iter(design.curvatures)
     sets: tuple[list[Value], list[Value]] = [], []
@@ -309,8 +318,9 @@ def _drawn_sets(
 
 
 def _middle(centre: float, width: float, drawn: float, *, is_first: bool) -> float:
-    """Middle of a settings pair in one range, as a coordinate; ``width`` is the half width.
+    """Coordinate, in one range, of the middle between two sets of values that play each other.
 
+    ``centre`` is the coordinate of the round's centre, and ``width`` the distance of each set from the middle.
     ``drawn`` is a random number from 0 to 1.
     """
     middle = centre + width * (1.0 if is_first else SHIFT_SHARE) * (2 * drawn - 1)

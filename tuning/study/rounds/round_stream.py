@@ -1,4 +1,4 @@
-"""The rounds of a study: they are designed, played and evaluated in order, and their games form one stream.
+"""Designs, plays and evaluates the rounds of a study in order. A round may begin before the previous one has ended.
 
 A round plays settings pairs: two sets of values that play each other.
 """
@@ -33,7 +33,7 @@ MAX_VALUE = 1000.0
 
 @dataclass(eq=False)
 class RoundUnderWay:
-    """A round that is designed and not yet finished."""
+    """A round that has been designed and has not yet been finished."""
 
     number: int
     values: Values
@@ -81,9 +81,10 @@ class RoundStream:
         return False
 
     def refit(self, *, is_last: bool) -> None:
-        """Fit the model to all results if enough are new or if ``is_last``.
+        """Fit the model to all results if the number of results has grown enough, or if ``is_last``.
 
-        A sampler may have its own candidate (the last iterate of SPSA), which then replaces the model's maximum.
+        A sampler may have its own candidate for the recommendation, such as the last iterate of SPSA. It then replaces
+        the model's maximum.
         """
         self.state.refit(is_last=is_last)
         candidate = self._trials.candidate()
@@ -201,9 +202,9 @@ class RoundStream:
 
 
 def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
-    """Mean seconds between the ends of successive games.
+    """Mean time between the ends of successive games, in seconds.
 
-    ``times`` are the start, the end of the first game, and the current time, in seconds; ``each`` is the mean duration
+    ``times`` has three times in seconds: the start, the end of the first game, and now. ``each`` is the mean duration
     of a game. A delay before the first game, for example by compilation, is subtracted. The result is at least ``each``
     divided by ``concurrency``.
     """

@@ -30,7 +30,9 @@ MAX_PLAYERS = 4096
 
 
 class SettingsPairResults(ABC):
-    """Interface that plays the settings pairs whose results are not stored, and counts the outcomes."""
+    """Interface that plays settings pairs (two sets of values) and counts the outcomes. Stored results are not played
+    again.
+    """
 
     @abstractmethod
     def play_parts(
@@ -41,18 +43,20 @@ class SettingsPairResults(ABC):
     ) -> bool:
         """Play the missing games, part by part; return False if the run stopped before all were played.
 
-        ``parts`` yields ``None`` while the next part depends on results to come. ``finished`` is called with each
-        outcome, whose key is among ``missing_keys``. ``scores`` holds the scores that the progress display shows; the
-        matches are added to it.
+        ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
+        outcome; the key of the outcome is one of ``missing_keys``. Matches are added to ``scores``, which the progress
+        display shows.
         """
 
     @abstractmethod
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """Keys of these settings pairs' results that are not stored."""
+        """Keys of the results of ``pairs`` that are not stored."""
 
     @abstractmethod
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
+        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
+        ``first_pair``.
+        """
 
     @abstractmethod
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -63,7 +67,7 @@ class SettingsPairResults(ABC):
         """Outcomes of a settings pair from the first set's point of view; empty if both sets are equal."""
 
     def games_of(self, outcome: Outcome) -> int:
-        """Number of games that an outcome from ``play_parts`` stands for."""
+        """Number of games in an outcome from ``play_parts``, which is a game or a match."""
         return 1
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
@@ -71,7 +75,7 @@ class SettingsPairResults(ABC):
         return {one.number for one in rounds if self.missing_at(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """Number of completely played settings pairs before the round's first settings pair with missing games."""
+        """Number of settings pairs of the round that come before the first one with missing games."""
         for place in range(one.settings_pairs):
             if self.missing_at(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place
@@ -100,7 +104,7 @@ class SettingsPairGames(SettingsPairResults):
         """Play the games that the store lacks, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
-        game's outcome. ``scores`` holds the scores that the progress display shows; the matches are added to it.
+        game's outcome. Matches are added to ``scores``, which the progress display shows.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
@@ -140,7 +144,7 @@ class SettingsPairGames(SettingsPairResults):
         )
 
     def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The match of a settings pair.
+        """The match of a settings pair, after a check of the store.
 
         Raises ``RunError`` if the store has games of other sets of values under the match's game numbers.
         """
@@ -163,7 +167,9 @@ class SettingsPairGames(SettingsPairResults):
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
+        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
+        ``first_pair``.
+        """
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:

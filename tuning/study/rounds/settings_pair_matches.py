@@ -34,7 +34,8 @@ from elolab.tuning.study.validation.validation_games import VALIDATION, validati
 
 MATCHES_NAME = "matches.jsonl"
 VALIDATION_STEP, PLAYOFF_STEP, LATER_PLAYOFF_STEP = 1_000_000_000, 500_000_000, 10_000_000
-"""Offsets of the seeds of validations and of playoffs from the seeds of rounds, and offset between two playoffs."""
+"""Numbers added to the seeds of rounds: for validations, and for playoffs. The third is added for each later playoff.
+"""
 TICK_SECONDS = 0.2
 """Maximum seconds between two updates of the progress display while matches are played."""
 RECORD_SECONDS = 1.0
@@ -126,7 +127,9 @@ class SettingsPairMatches(SettingsPairResults):
         return {self._key(match) for one in pairs for match in self._matches(one)} - self._stored.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
+        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
+        ``first_pair``.
+        """
         start = self._seed(series, first_pair)
         return 2 * sum(seed not in self._seeds for seed in range(start, start + pairs))
 
@@ -135,7 +138,7 @@ class SettingsPairMatches(SettingsPairResults):
         return all(self._key(match) in self._stored for match in self._matches(scheduled))
 
     def missing_games(self, scheduled: ScheduledSettingsPair) -> int:
-        """Number of games of a settings pair whose matches are not stored."""
+        """Number of games in the matches of a settings pair that are not stored."""
         return 2 * sum(match.pairs for match in self._matches(scheduled) if self._key(match) not in self._stored)
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
@@ -146,7 +149,7 @@ class SettingsPairMatches(SettingsPairResults):
         return sum((counts for counts in found if counts is not None), Pentanomial((0, 0, 0, 0, 0)))
 
     def games_of(self, outcome: Outcome) -> int:
-        """Number of games of the match behind an outcome from ``play_parts``."""
+        """Number of games of the match that an outcome from ``play_parts`` belongs to."""
         return 2 * self._stored[outcome.key].pairs
 
     def _missing_in(self, parts: Iterable[Sequence[ScheduledSettingsPair] | None]) -> Iterator[PlannedMatch | None]:
@@ -176,7 +179,7 @@ class SettingsPairMatches(SettingsPairResults):
 
     @functools.cached_property
     def _pairs_per_match(self) -> int:
-        """Largest number of game pairs in one match of a round. It is not larger than the first round."""
+        """Largest number of game pairs in one match of a round; at most the number in the first round."""
         first = rounds_of(self._spec, periods_of(self._run.store)[0].games)[0]
         most = self._spec.match_pairs or (first.game_pairs if self._spec.sampler == "duel" else COMMAND_PAIRS)
         return min(most, first.pairs)

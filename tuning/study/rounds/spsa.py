@@ -40,7 +40,11 @@ Theta = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: two sets of values that play each other, and theta's step if the first set wins a game."""
+    """One iteration: two sets of values that play each other, and the change of theta (the current values) per game
+    won.
+
+    ``step`` is the change if the first set wins a game; if the second set wins, theta changes by its negative.
+    """
 
     first: Values
     second: Values
@@ -53,14 +57,14 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Spsa:
-    """SPSA in a space, planned for a number of game pairs."""
+    """SPSA in a space of values, with schedules for a given number of game pairs."""
 
     space: Space
     pairs: int
     """Number of game pairs of the whole search."""
     seed: int = 1
     c_end: float = C_END
-    """Perturbation at the end of the search, as a fraction of the range, but at least half a step of the range.
+    """Perturbation of a value at the end of the search, as a fraction of the range; at least half a step.
 
     It applies to dimensions without a ``c_end`` of their own.
     """
@@ -71,7 +75,10 @@ class Spsa:
     """
 
     def start(self) -> Theta:
-        """Theta at the base. Every choice has the preference 0, except the base's choice, which has slightly more."""
+        """Theta (the current set of values) at the start of the search: the base.
+
+        Every choice has the preference 0, except the base's choice, which has slightly more.
+        """
         return tuple(
             tuple(float(one == value) * 1e-9 for one in dimension.choices)
             if dimension.choices
@@ -80,7 +87,10 @@ class Spsa:
         )
 
     def iteration(self, theta: Theta, number: int, played: int) -> Iteration:
-        """The iteration with this number, after ``played`` game pairs; number and seed give its random numbers."""
+        """The iteration with the number ``number``, at the current values ``theta``, after ``played`` game pairs.
+
+        Its random numbers depend only on the number and the seed.
+        """
         drawn = draws(self.seed, number, 2 * len(self.space.dimensions), "spsa")
         first: list[Value] = []
         second: list[Value] = []
@@ -113,9 +123,10 @@ class Spsa:
         return aside, r_end * c_end**2 * ((stability + self.pairs) / (stability + k)) ** ALPHA / aside
 
     def after(self, theta: Theta, step: Sequence[Sequence[float]], counts: Pentanomial) -> Theta:
-        """Theta after an iteration.
+        """Theta (the current set of values) after an iteration.
 
-        ``step`` is the iteration's step for one game won; ``counts`` are the first set's outcomes.
+        ``theta`` is its value before, ``step`` its change for each game that the first set wins, and ``counts`` the
+        outcomes from the first set's point of view.
         """
         won = sum((place - 2) * count for place, count in enumerate(counts.counts))
         moved = []
@@ -125,7 +136,9 @@ class Spsa:
         return tuple(moved)
 
     def values(self, theta: Sequence[Sequence[float]]) -> Values:
-        """The set of values at theta: the nearest candidates in ranges, and the preferred choices."""
+        """The set of values that belongs to ``theta``: the nearest candidates in ranges, and the choices with most
+        preference.
+        """
         return self.space.effective_values([
             dimension.choices[int(np.argmax(part))] if dimension.choices else dimension.value_at(part[0])
             for dimension, part in zip(self.space.dimensions, theta, strict=True)

@@ -62,7 +62,7 @@ class ValidationResult:
     """The verdict on the games played so far; ``None`` before the first complete game pair."""
     preset: Path | None = None
     failed: Verdict | None = None
-    """Verdict of the study's own validation that rejected the recommendation; ``None`` if no validation did."""
+    """Verdict of the study's own validation that rejected the recommendation; ``None`` if none rejected it."""
     faults: tuple[FaultCount, ...] = ()
     """Number of games of this validation forfeited by faults, per player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
@@ -96,10 +96,10 @@ def validate_again(
 ) -> ValidationResult:
     """Validate the recommendation of a finished study again, against the base on the reserved openings.
 
-    By default it is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game pairs. With
-    ``pairs`` it is a match of fixed length, which shares no games with sequential tests. A recommendation that a
-    sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays only
-    the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    By default the validation is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game
+    pairs. With ``pairs`` it is a match of fixed length, which shares no games with sequential tests. A recommendation
+    that a sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays
+    only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     options = options_for(plan.spec, options)
@@ -167,8 +167,8 @@ def plan_of_validation(
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
     """The planned games of a further validation, for display before it starts, and the run's specification.
 
-    The study's stored games give the estimate of the duration. ``accepts_changes`` allows another engine. Raises
-    ``UserError`` if the folder holds no finished study, or another engine's games.
+    The study's stored games give the estimate of the duration. With ``accepts_changes`` another engine may continue the
+    run. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -199,10 +199,10 @@ def further_validation(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
 ) -> PlannedValidation:  # fmt: skip
-    """Plan a further validation of the recommendation with the number ``recommendation`` in the run, counted from 0.
+    """Plan a further validation of the recommendation with the index ``recommendation`` in the run.
 
-    It is a sequential test: of the kind ``gain`` if that is the kind of the study's first validation, otherwise
-    ``sprt``. With ``pairs`` it is a match of fixed length. Raises ``RunError`` if there are too few openings.
+    It is a sequential test: of the kind ``gain`` if the study's first validation had this kind, otherwise ``sprt``.
+    With ``pairs`` it is a match of fixed length. Raises ``RunError`` if there are too few openings.
     """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):

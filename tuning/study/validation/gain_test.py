@@ -22,17 +22,18 @@ from elolab.arena.statistics.intervals import deviations_from, score_bounds
 from elolab.tuning.group_sequential import crossing_bounds, crossing_probability
 
 LOOKS = 20
-"""Number of analyses up to the horizon."""
+"""Number of analyses up to the number of game pairs for which the test is planned (the horizon)."""
 MIN_BATCH = 5
 """Minimum number of game pairs between two analyses."""
 LATER_BATCHES = 5
-"""Distance between analyses beyond the horizon, as a multiple of the distance before it."""
+"""Distance between analyses after the planned number of game pairs (the horizon), as a multiple of the distance before.
+"""
 HORIZON_SHARE = 0.8
-"""Share of the error that is spent up to the horizon."""
+"""Share of the error probability that is spent up to the planned number of game pairs (the horizon)."""
 EXPONENT = 3
 """Exponent of the error spending: the error spent is proportional to this power of the share of pairs played.
 
-With a higher exponent fewer tests end early, and more gains are confirmed at the horizon.
+With a higher exponent fewer tests end early, and more gains are confirmed by the planned number of game pairs.
 """
 POWERS = (0.5, 0.8, 0.95)
 """Probabilities of confirming a gain. For each, a plan states the true gain that is confirmed with this probability."""
@@ -46,9 +47,9 @@ class GainState:
     """The state of a gain test after a number of game pairs."""
 
     deviations: float
-    """Score minus one half, in standard errors."""
+    """Mean score of the recommendation minus one half, in standard errors."""
     bound: float
-    """Value of ``deviations`` at which this analysis confirms a gain."""
+    """Value of ``deviations`` from which on a gain is confirmed; infinite between two analyses."""
     pairs_needed: int | None
     """Total number of game pairs with which a gain of the observed size is confirmed with 80 % probability.
 
@@ -63,7 +64,7 @@ class GainState:
 
 @dataclass(frozen=True)
 class Outlook:
-    """Prospects of a longer test, if the true gain is as large as the observed gain."""
+    """Prospects of a longer test, on the assumption that the true gain equals the observed gain."""
 
     pairs: int
     """Total number of game pairs of the longer test."""
@@ -79,7 +80,7 @@ class GainTest:
 
     pairs: int
     error: float = 0.05
-    """Maximum probability of confirming a gain that does not exist, whatever the length of the test."""
+    """Maximum probability of confirming a gain that does not exist, however long the test is."""
 
     @cached_property
     def batch_pairs(self) -> int:
@@ -88,11 +89,11 @@ class GainTest:
 
     @cached_property
     def horizon(self) -> int:
-        """Game pairs at the last planned analysis: ``pairs``, rounded down to a multiple of ``batch_pairs``."""
+        """Number of game pairs at the last planned analysis: ``pairs`` rounded down to whole ``batch_pairs``."""
         return self.pairs // self.batch_pairs * self.batch_pairs
 
     def next_analysis(self, pairs: int) -> int:
-        """The smallest number of game pairs, at least ``pairs``, after which the test is analysed."""
+        """Number of game pairs at the first analysis after at least ``pairs`` game pairs."""
         if pairs <= self.horizon:
             return max(1, math.ceil(pairs / self.batch_pairs)) * self.batch_pairs
         step = LATER_BATCHES * self.batch_pairs
@@ -110,7 +111,10 @@ class GainTest:
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 
     def bound(self, pairs: int) -> float:
-        """Bound of ``GainState.deviations`` that confirms a gain after ``pairs`` pairs; infinite between analyses."""
+        """Value of ``GainState.deviations`` from which on a gain is confirmed after ``pairs`` game pairs.
+
+        It is infinite if the test is not analysed after this number of pairs.
+        """
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
         return _bounds(self, len(self.analyses(pairs)))[-1]
@@ -125,10 +129,10 @@ class GainTest:
     def estimate(self, counts: Pentanomial) -> SequentialEstimate:
         """The observed Elo, with an interval that is valid although the match may have been ended early.
 
-        It is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0 exactly if
-        the test confirms a gain. Its two ends together err with a probability of at most twice ``error``. Between two
-        analyses it is as wide as at the next one. The likelihood of superiority is computed as for a match of fixed
-        length.
+        The interval is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0
+        exactly if the test confirms a gain. The probability that the true value ever lies outside is at most twice
+        ``error``. Between two analyses the interval is as wide as at the next one. The likelihood of superiority is
+        computed as for a match of fixed length.
         """
         if not counts.pairs:
             return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
@@ -139,7 +143,10 @@ class GainTest:
     # --- What the test can show ---------------------------------------------------------------------------------
 
     def probability(self, elo: float, pairs: int | None = None) -> float:
-        """Probability of confirming a true gain of ``elo`` within ``pairs`` game pairs (default: the horizon)."""
+        """Probability that the test confirms a true gain of ``elo`` Elo within ``pairs`` game pairs.
+
+        The default of ``pairs`` is the planned number (``horizon``).
+        """
         return _power(self, self.horizon if pairs is None else pairs, round(elo, 3))
 
     def confirmed_gain(self, power: float, pairs: int | None = None) -> float:
@@ -161,9 +168,11 @@ class GainTest:
         return tuple(found.values())
 
     def pairs_needed(self, counts: Pentanomial, power: float = 0.8) -> int | None:
-        """Total game pairs with which the test confirms a gain of the observed size with probability ``power``.
+        """Total number of game pairs with which the test confirms a gain of the observed size with probability
+        ``power``.
 
-        The probability takes the pairs played so far as given. ``None`` if no gain is observed.
+        The total includes the pairs played so far, and the probability is conditional on their outcomes. ``None`` if no
+        gain is observed.
         """
         played, excess = counts.pairs, counts.score - 0.5 if counts.pairs else 0.0
         if excess <= 0:
@@ -191,10 +200,11 @@ def _outlook(test: GainTest, counts: Pentanomial, power: float) -> Outlook | Non
 
 
 def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:
-    """Game pairs for which a test must be planned to confirm a true gain of ``elo`` with probability ``power``.
+    """Number of game pairs for which a test must be planned to confirm a true gain of ``elo`` with probability
+    ``power``.
 
-    ``deviation`` is the standard deviation of a pair's mean score, ``error`` the probability of a wrong confirmation.
-    The number is ``MOST_PAIRS`` if ``elo`` is not positive.
+    ``deviation`` is the standard deviation of the mean score, 0 to 1, of a game pair. ``error`` is the probability of a
+    wrong confirmation. The result is ``MOST_PAIRS`` if ``elo`` is not positive.
     """
     excess = score_of_elo(elo) - 0.5
     if excess <= 0:
@@ -205,7 +215,10 @@ def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIAT
 
 
 def _bounds(test: GainTest, number: int) -> tuple[float, ...]:
-    """Bounds at the first ``number`` analyses of a test. The bound of an analysis does not depend on ``number``."""
+    """Bounds of ``GainState.deviations`` at the first ``number`` analyses of a test.
+
+    The bound of an analysis does not depend on ``number``.
+    """
     return _first_bounds(test, math.ceil(number / LOOKS) * LOOKS)[:number]
 
 
@@ -216,7 +229,10 @@ def _first_bounds(test: GainTest, number: int) -> tuple[float, ...]:
 
 
 def _last_bound(test: GainTest, pairs: int) -> float:
-    """Bound at the last analysis up to ``pairs`` pairs; for very long tests, the limit that the bounds approach."""
+    """Bound of ``GainState.deviations`` at the last analysis up to ``pairs`` pairs.
+
+    For very long tests it is the limit that the bounds approach.
+    """
     longest = test.horizon + LATER_BATCHES * test.batch_pairs * LOOKS * 2
     return _bounds(test, len(test.analyses(test.next_analysis(min(pairs, longest)))))[-1]
 

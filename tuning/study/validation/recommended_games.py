@@ -42,37 +42,43 @@ from elolab.tuning.study.validation.validation_games import (
 VALIDATIONS_METADATA = "tuning validations"
 """Key in the store's metadata for search limit and kind of each further validation, in the order of their numbers."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""Key in the store's metadata for the number of game pairs last requested for each further validation."""
+"""Key in the store's metadata for the number of game pairs of each further validation, as the user last requested it.
+"""
 DECIDED_METADATA = "tuning decided"
 """Key in the store's metadata for the number of game pairs after which each sequential test was decided, by series."""
 
 
 @dataclass(frozen=True)
 class ValidationMatches(ValidationResults):
-    """A validation by the matches of a user's command or function, not by games that elolab plays."""
+    """A validation whose matches a user's command or function plays, instead of games that elolab plays."""
 
     matches: SettingsPairMatches
 
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the missing matches of some pairs; return False if the run stopped before the last one.
+        """Play the missing matches of the game pairs in ``parts``; return False if the run stopped before the last one.
 
-        ``parts`` yields ranges of indices into ``pair_numbers``.
+        ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on matches in
+        progress.
         """
         return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games of these pairs whose matches are not stored."""
+        """Number of games in the matches of these game pairs that are not stored; ``pairs`` are indices into
+        ``pair_numbers``.
+        """
         return self.matches.missing_games(self._pair(pairs))
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of the stored matches of these pairs, from the recommendation's point of view."""
+        """Outcomes of the stored matches from the recommendation's point of view; ``pairs`` are indices into
+        ``pair_numbers``.
+        """
         return self.matches.counts(self._pair(pairs))
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of game pairs up to the last analysis whose matches are all stored. It is computed once."""
+        """Number of game pairs up to the last interim analysis with all matches stored. It is computed once."""
         found, validation = 0, self.spec.validation
         for look in self.planned.looks(validation, len(self.pair_numbers)):
             if not self.matches.is_complete(self._pair(range(found, look))):
@@ -110,7 +116,7 @@ class RecommendedGames:
         return [self._games(number, planned) for number, planned in enumerate(plans)]
 
     def requested(self, number: int, planned: PlannedValidation) -> ValidationResults:
-        """Games of a further validation; ``number`` is its number in the run."""
+        """Games of a further validation, which the user requested; ``number`` is the validation's index in the run."""
         chosen = None
         if planned.kind == "fixed":
             chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
@@ -165,7 +171,7 @@ def play_own_validations(
 def further_verdicts(
     plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
 ) -> tuple[Verdict, ...]:
-    """Verdicts of the further validations in the store, which the user requested after the study.
+    """Verdicts on the stored games of the further validations, which the user requested after the study.
 
     ``values`` are the recommended values by name.
     """
@@ -187,9 +193,9 @@ def further_verdicts(
 def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendation: int) -> tuple[int, ...]:
     """Numbers of the game pairs that a further match of fixed length at a search limit may use, in order.
 
-    Pairs that earlier matches of fixed length have begun come first. Then come new pairs, whose openings no sequential
-    test has used at this limit. Games of a sequential test are excluded, because its stopping time depends on their
-    results.
+    Pairs that earlier matches of fixed length have begun come first. Then come new pairs with openings that no
+    sequential test has used at this limit. Games of sequential tests are excluded: the results decided when such a test
+    stopped, so its games are biased.
     """
     pairs: dict[str, set[int]] = {}
     for outcome in store.outcomes():
@@ -221,15 +227,15 @@ def games_to_validate(spec: TuningSpec, store: Store) -> int:
 def recommendation_number(store: Store, values: Mapping[str, Value], *, records: bool) -> int:
     """Index, from 0, of the recommendation ``values`` among all recommendations of the run.
 
-    A new recommendation has the next index; with ``records`` it is stored.
+    A new recommendation has the next index; if ``records`` is set, the store's list gets the recommendation.
     """
     return _number_in(store, VALIDATED_METADATA, list(values.values()), records=records)
 
 
 def validation_number(store: Store, planned: PlannedValidation, *, records: bool) -> int:
-    """Number of a further validation in the run. Numbers below ``MAX_OWN_VALIDATIONS`` belong to the study itself.
+    """Index of a further validation in the run. Indices below ``MAX_OWN_VALIDATIONS`` belong to the study itself.
 
-    A new validation has the next number; with ``records`` it is stored.
+    A new validation has the next index; if ``records`` is set, the store's list gets the validation.
     """
     number = _number_in(store, VALIDATIONS_METADATA, [str(planned.limits), planned.kind], records=records)
     number += MAX_OWN_VALIDATIONS
@@ -240,9 +246,9 @@ def validation_number(store: Store, planned: PlannedValidation, *, records: bool
 
 
 def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> int:
-    """Index of ``entry`` in the list ``name`` of the store's metadata.
+    """Index of ``entry`` in the list with the key ``name`` in the store's metadata.
 
-    A new entry has the next index; with ``records`` it is stored.
+    A new entry has the next index; if ``records`` is set, it is appended to the stored list.
     """
     known = store.metadata(name) or []
     if entry not in known:

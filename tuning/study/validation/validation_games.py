@@ -26,16 +26,19 @@ from elolab.tuning.study.study_spec import GAIN, INTERIM_PAIRS, TuningSpec, Vali
 from elolab.tuning.study.validation.gain_test import GainState, Outlook
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of a study's own validations; further ones (``elolab validate``) are numbered from here."""
+"""Maximum number of a study's own validations. Further validations (``elolab validate``) have numbers from this one on.
+"""
 VALIDATED_METADATA = "tuning validated"
-"""Key in the store's metadata for the run's validated recommendations, in order; larger budgets may add some."""
+"""Key in the store's metadata for the run's validated recommendations, in order. A larger budget may lead to another
+one.
+"""
 HORIZONS_METADATA = "tuning horizons"
 """Key in the store's metadata for the number of game pairs for which each test of a gain is planned.
 
 ``name_of_test`` names the test.
 """
 VALIDATION = "validation"
-"""Prefix of the names of validations' series of games."""
+"""Prefix of the names of series that hold the games of validations."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Verdict:
     outlook: tuple[Outlook, ...] = ()
     """Prospects of longer tests, if a test of the kind ``gain`` has not confirmed a gain."""
     speed: SpeedRow | None = field(default=None, compare=False)
-    """Depth, nodes and time per move of both sides. Comparisons of verdicts ignore them, because times vary."""
+    """Depth, nodes and time per move of both sides; ignored when verdicts are compared, because times vary."""
 
     @property
     def estimate(self) -> Estimate:
@@ -124,8 +127,8 @@ def planned_validations(
     """The validations that a recommendation must pass, in order, after a tuning of ``games`` games.
 
     Each game pair has its own opening, so no validation has more pairs than ``openings``, the number of reserved
-    openings. ``in_budget`` applies if the budget covers the first match. It has the maximum number of game pairs of
-    this match, and the number for which it is planned.
+    openings. ``in_budget`` is used if the budget covers the first match. It has the maximum number of game pairs of the
+    first match, and the number for which the match is planned.
     """
     if validation.is_in_budget:
         most, horizon = (max(1, min(openings, number)) for number in in_budget)
@@ -140,9 +143,9 @@ def planned_validations(
 
 
 def horizon_of(store: Store, recommendation: int, limits: Limits, pairs: int) -> int:
-    """Number of game pairs for which the test of a recommendation's gain at these limits is planned.
+    """Number of game pairs for which the test of a recommendation's gain at these search limits is planned.
 
-    If the test has begun, it is the recorded number, otherwise ``pairs``.
+    If the test has begun, the result is the number in the store, otherwise ``pairs``.
     """
     return int((store.metadata(HORIZONS_METADATA) or {}).get(name_of_test(recommendation, limits), pairs))
 
@@ -163,10 +166,11 @@ class ValidationResults(ABC):
     planned: PlannedValidation
     series: str
     chosen: tuple[int, ...] | None
-    """Numbers of the game pairs that the validation may play, in order.
+    """Numbers of the game pairs that the validation may play, in order; ``None`` means the numbers from 0, one per
+    opening.
 
-    The opening of a pair is ``openings[number % len(openings)]``. ``None`` means the numbers from 0, one per opening.
-    Sequential tests at equal limits have these numbers, and therefore share games.
+    The opening of a pair is ``openings[number % len(openings)]``. Sequential tests have the value ``None``, and
+    therefore share games if their search limits are equal.
     """
 
     @property
@@ -178,7 +182,7 @@ class ValidationResults(ABC):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the missing games of some pairs; return False if the run stopped before the last one.
+        """Play the missing games of the game pairs in ``parts``; return False if the run stopped before the last one.
 
         ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on games in
         progress. ``finished`` is called with each game's outcome. ``scores`` holds the scores that the progress display
@@ -238,15 +242,19 @@ class ValidationGames(ValidationResults):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the games of some pairs that the store lacks; return False if the run stopped before the last one.
+        """Play the games of the pairs in ``parts`` that the store lacks; return False if the run stopped before the
+        last one.
 
-        ``parts`` yields ranges of indices into ``pair_numbers``.
+        ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on games in
+        progress.
         """
         matches = (None if part is None else [self.match(part)] for part in parts)
         return self.table.play_parts(matches, finished, scores)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games of these pairs that the store lacks."""
+        """Number of games of these game pairs that the store lacks; ``pairs`` is a range of indices into
+        ``pair_numbers``.
+        """
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
@@ -271,9 +279,9 @@ class ValidationGames(ValidationResults):
 class InterimAnalyses:
     """The interim analyses of a validation, at the numbers of game pairs that ``PlannedValidation.looks`` returns.
 
-    The match is divided into parts that end at these numbers. Parts are analysed in order, each once its games and all
-    earlier games have ended. Up to ``overlap`` later parts may begin before the analysis that decides. They are played
-    to their end, so that the games do not depend on the concurrency, but the verdict ignores them.
+    The match is divided into parts that end at these numbers. A part is analysed when its games and all earlier games
+    have ended. Until then, up to ``overlap`` later parts may begin. The ``overlap`` parts after the one
+    that decides are also played, so that the games do not depend on the concurrency, but the verdict ignores them.
     """
 
     def __init__(
@@ -298,7 +306,10 @@ class InterimAnalyses:
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
     def parts(self) -> Iterator[range | None]:
-        """Yield the parts of the match in order; ``None`` while an earlier part must be analysed first."""
+        """Yield the parts of the match in order, as ranges of indices into ``pair_numbers``.
+
+        ``None`` means that the next part may not begin before an earlier part has been analysed.
+        """
         for number, part in enumerate(self._parts):
             while number > self._taken - self.is_over + self.games.spec.overlap:
                 if self.is_over:
@@ -329,7 +340,7 @@ class InterimAnalyses:
 
 
 def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomial) -> Verdict:
-    """The verdict of a validation whose game pairs have the outcomes ``counts``."""
+    """The verdict of a validation, given the outcomes ``counts`` of its game pairs."""
     if planned.kind == "fixed":
         return Verdict(counts, planned.limits, planned.kind, None)
     if planned.kind == GAIN:
