@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder of a finished study")
     parser.add_argument(
-        "--limit", type=Limits.parse, metavar="LIMIT", help="limit of each move (default: the limit of the tuning)"
+        "--limit", type=Limits.parse, metavar="LIMIT", help="limit of each move (default: the limit used in the tuning)"
     )
     parser.add_argument(
         "--pairs", type=options.whole_number(1), metavar="N",

@@ -38,7 +38,7 @@ def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]
     title, *lines, summary = items(shown)
     assert title.endswith(": Chinese Chess, over UCI")
     assert [line[:10] for line in lines] == [" pass     "] * 3 + [" n/a      "]
-    assert lines[2].endswith(": ranks count from 1")
+    assert lines[2].endswith(": the program counts ranks from 1")
     assert lines[3].endswith("(UCI has no command for this)")
     assert summary == "Keeps to the protocol: 3 passed, 0 failed, 0 against advice, 1 not applicable."
 
@@ -77,7 +77,7 @@ def test_who_answers_in_another_protocol_is_told_which(capsys: pytest.CaptureFix
     lines = items(capsys.readouterr().out.splitlines())
     assert " ".join(lines[-3:-1]) == (
         "2 checks were not tried, because they need a check that failed. "
-        "The program answers in UCI: give --protocol uci."
+        "The program uses the protocol UCI: give --protocol uci."
     )
 
 

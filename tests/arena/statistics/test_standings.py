@@ -179,7 +179,7 @@ def test_text_of_many_games_and_long_names_fits_too() -> None:
                     records.append(GameRecord(**fields))
     text = tables_text(tables_of("xiangqi", names, records))
     assert max(map(len, text.splitlines())) <= 80
-    assert "and 21 more: see crosstable.csv" in text
+    assert "and 21 more pairings: see crosstable.csv" in text
 
 
 def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:

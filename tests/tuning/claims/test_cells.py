@@ -251,8 +251,8 @@ def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(asked: tuple
     fixed = spec.claims[0], spec.parts[0]
     assert fixed[1].has_fixed_length
     assert fixed[1].cells[0].analyses == (250,)
-    assert "the only look" in rule_text(fixed[1], Catalogue(MESSAGES, "en"))
-    assert "the only look" not in rule_text(asked[1], Catalogue(MESSAGES, "en"))
+    assert "the only interim analysis" in rule_text(fixed[1], Catalogue(MESSAGES, "en"))
+    assert "the only interim analysis" not in rule_text(asked[1], Catalogue(MESSAGES, "en"))
     row, played = course_of(fixed, "better", 10, 240)
     assert (row.looks, row.ended, row.verdict, row.unit) == (1, DECIDED, CONFIRMED, "Elo")
     scores = np.array(played.pairs[:250]).mean(axis=1)

@@ -346,7 +346,13 @@ def test_tables_and_report_are_written_in_both_languages(
     assert {plot.stem for plot in (out / "plots").glob("*.svg")} == {"verdicts", "C20", "C1"}
     draw_no_figures(monkeypatch)
     chinese = write_claims_report(ended, "zh").read_text("utf-8")
-    for said in ('<html lang="zh-CN">', "搜得越深越强。", "每条规则都事先固定", "当时", f"--out {out} --language zh"):
+    for said in (
+        '<html lang="zh-CN">',
+        "搜得越深越强。",
+        "每条规则都是事先固定的",
+        "当时",
+        f"--out {out} --language zh",
+    ):
         assert said in chinese, said
     assert ended.frame().shape[0] == 5
 
