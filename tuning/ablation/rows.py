@@ -166,7 +166,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class PlayedComparisons:
-    """The matches of an ablation as played so far. It computes estimates, verdicts and tables from them."""
+    """The matches of an ablation with the games so far, and the estimates, verdicts and tables computed from them."""
 
     spec: AblationSpec
     matches: Sequence[Match]

@@ -55,22 +55,22 @@ UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points",
 
 
 def series_of(part: Part, cell: Cell) -> str:
-    """Name of the series of games that holds a cell's games in the store."""
+    """Name of the series that holds, in the store, a part's games in one engine at one limit (a cell)."""
     return f"{part.id} {cell.name}"
 
 
 def key_of(part: Part, cell: Cell) -> CellKey:
-    """The key of a cell's row in tables: part, engine and name of the search limit."""
+    """The key of a measurement's row in tables: part, engine and name of the search limit."""
     return part.id, cell.engine, cell.limit
 
 
 def games_at_most(cell: Cell) -> int:
-    """Maximum number of games of a cell, over all its looks (interim analyses)."""
+    """Maximum number of games of a part in one engine at one limit (a cell), over all interim analyses."""
     return 2 * cell.analyses[-1] * len(cell.comparisons)
 
 
 def game_seconds(cell: Cell) -> float:
-    """Estimated processor seconds of one of the cell's games."""
+    """Estimated processor seconds of one game at the cell's engine and limit."""
     return estimated_game_seconds((cell.limits, cell.reference_limits or cell.limits))
 
 

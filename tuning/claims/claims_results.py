@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from elolab.tuning.claims.position_suites import SampledPosition
 
 CellKey = tuple[str, str, str]
-"""Key of a cell: its part, its engine (``then`` or ``now``) and the name of its limit."""
+"""Key of a cell, that is, of one measurement: part, engine (``then`` or ``now``) and name of the limit."""
 
 
 @dataclass(frozen=True)
 class CellRow:
-    """The result of one cell: a line of cells.csv. The file columns.csv explains the columns.
+    """The result of one cell (one part of a claim, in one engine at one limit): a line of cells.csv.
+
+    The file columns.csv explains the columns.
 
     Tables of older versions may lack ``error_rate``, ``variant`` and ``reference``.
     """
@@ -38,7 +40,7 @@ class CellRow:
     claim: str
     part: str
     engine: str
-    """Engine of the cell: ``then`` is the engine that the claim's source describes, ``now`` is elolab's best engine."""
+    """Engine of the measurement: ``then``, which the claim's source describes, or ``now``, elolab's best engine."""
     preset: str
     limit_name: str
     limit: str
@@ -64,7 +66,7 @@ class CellRow:
     margin: float
     """Margin below which an effect is negligible: in Elo, percent of nodes or of cases, or percentage points."""
     verdict: str
-    """Verdict on the cell: ``confirmed``, ``refuted``, ``negligible``, ``open``; ``shown`` if nothing is expected."""
+    """The verdict: ``confirmed``, ``refuted``, ``negligible``, ``open``; ``shown`` if nothing is expected."""
     p_value: float | None
     """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
@@ -75,7 +77,7 @@ class CellRow:
     looks: int
     looks_planned: int
     ended: str
-    """Why the cell ended: ``decided``, ``complete`` (everything planned is done) or ``futility``; empty until then."""
+    """Why the measurement ended: ``decided``, ``complete`` (all planned) or ``futility``; empty before the end."""
     games_needed: int | None
     """Further games after which the cell probably has a verdict, if the estimate is right.
 
@@ -102,7 +104,7 @@ class CellRow:
     reference: str = ""
     """The reference's changes to the preset, or an interaction's common settings, as JSON; otherwise empty."""
     engine_identity: str = ""
-    """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
+    """Identity of the engine or engines that played or searched; empty before the first result."""
 
     @property
     def key(self) -> CellKey:
@@ -156,7 +158,10 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of one cell of a claims run: its table row and, if it was measured by searches, their results."""
+    """The result of one cell (one part, in one engine at one limit): the table row and the results of its searches.
+
+    There are no searches if the part is measured in games.
+    """
 
     cell: Cell
     row: CellRow
@@ -172,21 +177,21 @@ class EngineVerdict:
 
     verdict: str
     p_value: float | None
-    """The largest p-value of the engine's cells; ``None`` if the verdict is ``open`` or ``shown``."""
+    """The largest p-value over the engine's search limits; ``None`` if the verdict is ``open`` or ``shown``."""
     is_finished: bool
-    """Whether the engine's cells have no games or searches left."""
+    """Whether no games or searches are left for the part in this engine."""
     stays_in_family: bool | None = None
     """Whether the verdict stays significant after Holm's correction over the file; ``None`` without a p-value."""
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` if the verdict is open and cells still have games or searches to do."""
+        """The verdict, or ``unfinished`` if the verdict is open and games or searches are left."""
         return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
 
 
 @dataclass(frozen=True)
 class PartResult:
-    """Results of one part of a claim: its cells, and one verdict per engine."""
+    """Results of one part of a claim: one for each engine and limit (a cell), and one verdict per engine."""
 
     claim: Claim
     part: Part
@@ -209,12 +214,12 @@ class PartResult:
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """The rows of the part's cells."""
+        """The part's table rows, one for each engine and limit."""
         return tuple(one.row for one in self.cells)
 
     @property
     def games(self) -> int:
-        """Number of games analysed in the part's cells."""
+        """Number of the part's games that have been analysed, over all engines and limits."""
         return sum(row.games for row in self.rows)
 
     @property
@@ -295,7 +300,7 @@ class ClaimsResult:
         return _frame(rows, PART_COLUMNS)
 
     def cells_frame(self) -> DataFrame:
-        """One row per cell, whose columns are the fields of ``CellRow``."""
+        """A table with one row for each part, engine and limit; the columns are the fields of ``CellRow``."""
         rows = [astuple(row) for result in self.results for row in result.rows]
         return _frame(rows, tuple(one.name for one in fields(CellRow)))
 
@@ -317,7 +322,7 @@ def _verdict_columns(verdict: EngineVerdict | None) -> tuple[str, float | None, 
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    """Make a pandas table. Its columns of needed games and positions hold integers or missing values."""
+    """Make a pandas table; its columns for needed games and needed positions hold integers or missing values."""
     import pandas
 
     needed = [name for name in ("games_needed", "positions_needed") if name in columns]

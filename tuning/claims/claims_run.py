@@ -274,7 +274,7 @@ class Experiments:
         return long, short
 
     def _result(self, part: Part, cell: Cell) -> tuple[CellResult, bool]:
-        """A cell's result, and whether the cell has ended."""
+        """The result of a part in one engine at one limit (a cell), and whether the cell has ended."""
         own = self._cells[key_of(part, cell)]
         result = own.result()
         if result.row.cases or own.ended:
@@ -292,7 +292,10 @@ class Experiments:
 
 
 def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Sequence[bool]) -> PartResult:
-    """Results of a part, computed from its cells; ``ended[i]`` is true if cell i has nothing left to play or search."""
+    """Results of a part, computed from the results of its engines and limits (``cells``).
+
+    ``ended[i]`` is true if ``cells[i]`` has no games and no searches left.
+    """
     verdicts = {}
     for engine in part.engines:
         own = [(one.row, is_over) for one, is_over in zip(cells, ended, strict=True) if one.cell.engine == engine]

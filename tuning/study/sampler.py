@@ -154,7 +154,10 @@ class PairedSampler(WholeSetSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of the trial, by dimension. Its design is recorded, unless an earlier process has done so."""
+        """The values of the trial, by dimension.
+
+        Also record the data that determine which sets of values play, unless an earlier process has recorded them.
+        """
         centre, design = self._centre(study, trial)
         if design is not None and DESIGN_ATTRIBUTE not in trial.user_attrs:
             study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design)

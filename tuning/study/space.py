@@ -47,7 +47,10 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""Declared keys of a dimension that is a built-in parameter; the base gives the default."""
+"""Declared keys of a dimension that is a parameter of the built-in engine.
+
+There is no key for the default value, because it is the base's value.
+"""
 NEEDS = schema.declare(
     CATALOGUE, "dimension", "needs",
     others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, message="need"),
@@ -163,7 +166,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """The dimensions of a study, and the base, whose values they replace."""
+    """The dimensions of a study, and the base. A tuned set of values replaces the base's values of the dimensions."""
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]

@@ -302,9 +302,9 @@ class TuningSpec:
         return (self.name,) if self.is_by_matches else self.conditions.unknown_speed(limits)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
-        """The player that has these values of the dimensions, and the base's values elsewhere.
+        """The player with these values of the dimensions; all other settings have the base's values.
 
-        Its name lists the differences. ``limits`` replaces the limits of the specification.
+        The player's name lists the differences from the base. ``limits`` replaces the limits of the specification.
         """
         return self.conditions.player(values, limits)
 

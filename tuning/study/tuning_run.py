@@ -43,7 +43,7 @@ from elolab.tuning.study.validation.recommended_games import further_verdicts, p
 from elolab.tuning.study.validation.validation_games import Verdict, conclusion_of
 
 RECOMMENDED_NAME = "recommended.json"
-"""Name of the file with the recommended values, for a study whose matches a command or a function plays."""
+"""Name of the file with the recommended values, if a command or a function plays the matches of the study."""
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
 """Name of the method by which settings pairs are drawn. A run that began with another method cannot be resumed."""

@@ -36,8 +36,10 @@ OTHER_CHOICE_MEAN, OTHER_CHOICE_DEVIATION = -20.0, 20.0
 The effect of the base's choice has the mean 0.
 """
 MAX_INTERACTING = 16
-"""Maximum number of ranges that interact. They are the ranges with the largest curvatures; interactions of other ranges
-change Elo only a little."""
+"""Maximum number of numeric dimensions with interactions.
+
+The dimensions with the largest curvatures interact; interactions of the others change Elo only a little.
+"""
 LOG_CURVATURE = math.log(400.0)
 """Prior mean of the logarithm of the curvatures. A curvature is in Elo per squared range."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0

@@ -2,20 +2,20 @@
 
 The method is simultaneous perturbation (Spall 1992) around a centre. Before every round the response model is fitted to
 all games; its maximum is the round's centre. The two sets of a settings pair lie on opposite sides of a point near the
-centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are. Values are
-rounded to one of the two nearest candidate values at random, the nearer one more often. Such a match measures the slope
-at its middle, whatever the curvature is. Matches with different middles measure the curvature.
+centre, in every dimension at once with a random sign. The more a dimension matters, the closer the two sets are in it.
+Values are rounded to one of the two nearest candidate values at random, the nearer one more often. Such a match
+measures the slope at its middle, whatever the curvature is. Matches with different middles measure the curvature.
 
 Such matches give no information about other regions. So some settings pairs compare the centre with a random set from
 the whole ranges.
 
-Choices always differ between the two sets. One posterior draw selects the best choice, and a second draw selects the
-best of the other choices. So games go to the choices that may still be the best (top-two Thompson sampling, Russo
-2016).
+Choices always differ between the two sets. One random draw of the model from its posterior selects the best choice, and
+a second draw selects the best of the other choices. So games go to the choices that may still be the best (top-two
+Thompson sampling, Russo 2016).
 
-The settings pairs depend only on the specification, the random seed, the model and their number. Random numbers come
-from SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
-(``benchmarks/tuning``).
+The settings pairs depend only on the specification, the random seed, the model and the index of the settings pair.
+Random numbers come from SHA-256, so that they are the same in every version of Python and its libraries. Constants were
+found by simulation (``benchmarks/tuning``).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class RoundDesign:
 
     @property
     def is_first(self) -> bool:
-        """Whether the design comes before the first fitted model. Its settings pairs have a wider spread."""
+        """Whether the design comes before the first fitted model; its sets of values then have a wider spread."""
         return not self.curvatures
 
     def plain(self) -> list[object]:

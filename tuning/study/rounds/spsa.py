@@ -32,7 +32,7 @@ C_END = 1 / 20
 PREFERENCE_STEP = 0.05
 """Amount by which each game won raises the preference for a choice."""
 EVEN_SHARE = 0.5
-"""Share of the settings whose choices are drawn uniformly, without regard to the preferences."""
+"""Part of the probability of drawing a choice that is equal for all choices, whatever the preferences are."""
 
 Theta = tuple[tuple[float, ...], ...]
 """For each dimension: the coordinate of its value, from 0 to 1, or the preference for each of its choices."""
@@ -69,7 +69,7 @@ class Spsa:
     It applies to dimensions without a ``c_end`` of their own.
     """
     r_end: float = R_END
-    """Step at the end of the search for one game won, in units of the squared perturbation.
+    """Step at the end of the search: each game won moves a value by ``r_end`` times ``c_end``.
 
     It applies to dimensions without an ``r_end`` of their own.
     """

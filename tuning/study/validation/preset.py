@@ -20,7 +20,7 @@ from elolab.tuning.study.validation.validation_games import Verdict
 PRESET_METADATA = "tuning preset"
 """Key in the store's metadata for the path of the file that holds the recommendation."""
 HEADING = "# Written by elolab tune "
-"""Beginning of the first line of a written file. It marks files that a study may overwrite."""
+"""Beginning of the first line of a file that a study has written. Only such files may be overwritten."""
 
 
 def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:

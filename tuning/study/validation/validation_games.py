@@ -213,7 +213,7 @@ class ValidationResults(ABC):
 
 @dataclass(frozen=True)
 class ValidationGames(ValidationResults):
-    """A validation whose games elolab plays itself."""
+    """The games of a validation that elolab plays itself, without a user's command or function."""
 
     table: MatchTable
 
@@ -266,7 +266,7 @@ class ValidationGames(ValidationResults):
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of complete stored game pairs. It is computed once."""
+        """Number of stored game pairs before the first incomplete one. The number is computed once."""
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
