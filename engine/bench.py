@@ -39,7 +39,7 @@ UNPRUNED: Mapping[str, Value] = {
 DEFAULT = "default"
 """Name of the variant with default parameters, whose speed is reported."""
 GIVEN = "given"
-"""Variant name of the results of searches with the caller's own settings."""
+"""Name under which searches with the caller's own settings are reported, in place of a variant's name."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -147,7 +147,9 @@ Each value has the search limit, whether the player ponders, and the parameters 
 """
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Search limit, on the node clock, of each derived variant that changes a parameter of time management."""
+"""Search limit, on the node clock (time counted in nodes), of derived variants that change a parameter of time
+management.
+"""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
@@ -162,11 +164,12 @@ def overrides_of(variant: str) -> Mapping[str, Value]:
 
 
 def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[str, Value]]:
-    """Variants to add for parameter values that no other variant exercises: changed parameters by variant name.
+    """Additional variants for parameter values that no other variant exercises. Returns the changed parameters, by
+    variant name.
 
-    The name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A numeric parameter needs one
-    variant in which it has an effect and is not switched off. If there is none, it gets two variants, with the values
-    of ``_trial_values``.
+    A variant's name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A numeric parameter
+    needs one variant in which it has an effect and is not switched off. A parameter without such a variant gets two
+    variants, with the values of ``_trial_values``.
     """
     variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
     derived: dict[str, dict[str, Value]] = {}
@@ -204,16 +207,18 @@ def add_derived_variants() -> None:
 add_derived_variants()
 
 SHALLOWER = 3
-"""Number of plies by which other variants are searched less deeply than the default variant."""
+"""Number of plies by which each variant except the default is searched less deeply than the default variant."""
 
 CLOCKED_PLIES = 4
-"""Number of moves played from each position on the node clock. One searcher plays both sides."""
+"""Number of moves played from each position on the node clock (time counted in nodes). One searcher plays both sides.
+"""
 
 PONDERED_NS = 8_000_000
 """Pondering time before each move, in nanoseconds."""
 
 CLOCKED_POSITIONS = 3
-"""Number of each game's positions from which moves are played on the node clock."""
+"""Number of benchmark positions, for each game, from which moves are played on the node clock (time counted in nodes).
+"""
 
 
 @dataclass(frozen=True)
@@ -275,7 +280,7 @@ def _plies_less(settings: Mapping[str, Value]) -> int:
 
 
 def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator[BenchSearch]:
-    """Search each of the game's positions to its own depth minus ``plies_less``.
+    """Search each benchmark position of the engine's game to the position's depth minus ``plies_less``.
 
     ``engine`` has the settings of the variant; ``variant`` is its name, for the results.
     """
@@ -290,7 +295,8 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """Play a few moves from the position ``text`` on the node clock.
+    """Play a few moves from the position ``text`` on the node clock (time counted in nodes), and yield each move's
+    search.
 
     One searcher and one clock serve both sides. With ``ponders``, the engine ponders before each move.
     """
@@ -330,7 +336,9 @@ def _warm_up(game: str) -> None:
 
 
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
-    """Total number of nodes by signature: ``Bench NAME``, or ``Bench`` for all games without their own signature."""
+    """Total number of nodes, by the signature's name: ``Bench NAME`` for a game with a signature of its own, and
+    ``Bench`` for all other games together.
+    """
     found: dict[str, int] = {}
     for result in results:
         name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"
@@ -341,8 +349,8 @@ def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
     """Nodes per CPU second of a variant's searches; ``None`` if there are none to measure.
 
-    ``solves`` measures only the searches that the endgame solver completes (``BenchSearch.solves``); otherwise they are
-    left out. The solver's nodes take less time.
+    ``solves`` measures only the searches that the endgame solver completes (``BenchSearch.solves``). Otherwise these
+    searches are left out, because the solver's nodes take less time.
     """
     timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:

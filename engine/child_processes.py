@@ -29,7 +29,7 @@ def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str
     """Start a helper that writes text to a pipe, ``stdout``; ``options`` are further arguments of ``Popen``.
 
     The helper runs in its own session, so that Ctrl-C reaches only its parent. The caller must read ``stdout`` and call
-    ``wait``. It must not call ``communicate``, which would close the helper's input and so end it.
+    ``wait``. It must not call ``communicate``, which would close the helper's input and so end the helper.
     """
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, **options

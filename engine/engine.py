@@ -61,7 +61,7 @@ class StopFlag:
     def address(self) -> int:
         """Address of the flag (int64) for compiled code, valid as long as this object exists.
 
-        The next int64 is the file descriptor that ``watch`` opened, plus 1; it is 0 without one.
+        The next int64 is the file descriptor that ``watch`` opened, plus 1; it is 0 if no descriptor is open.
         """
         return int(self._words.ctypes.data)
 
@@ -107,15 +107,16 @@ class Clock:
     remaining_ns: int | None = None
     """Remaining time in nanoseconds, for the node clock (time counted in nodes); ``None`` to use ``remaining_ms``."""
     ponders: bool = False
-    """Whether the player also ponders on the opponent's time; it may then spend more of its own time."""
+    """Whether the player also ponders on the opponent's time; the player may then spend more of its own time."""
 
 
 @dataclass(frozen=True)
 class PonderGrant:
     """Pondering whose duration and outcome are known in advance.
 
-    The search ponders for ``granted_ns`` on its own clock. After a hit it continues as the search for the move; after a
-    miss it ends. No second thread is needed. If time is counted in nodes, the search is reproducible.
+    The search ponders for ``granted_ns`` on its own clock. After a ponder hit the same search goes on to find the move;
+    after a ponder miss the search ends. No second thread is needed. If time is counted in nodes, the search is
+    reproducible.
     """
 
     granted_ns: int
@@ -135,7 +136,9 @@ class Line:
     already completed in it have one ply more than ``SearchResult.depth``."""
     principal_variation: tuple[str, ...]
     iteration: int
-    """Depth in plies of the iteration that found the line; greater than ``depth`` if the search ended during it."""
+    """Depth in plies of the iteration that found the line; greater than ``depth`` if the search ended during that
+    iteration.
+    """
 
 
 @dataclass(frozen=True)
@@ -237,7 +240,7 @@ class SearchMemory:
     def checker(self) -> SearchMemory:
         """Memory of the second searcher, which verifies null-move cutoffs when search statistics are collected.
 
-        Without search statistics there is no second searcher, and the property is this memory itself.
+        Without search statistics there is no second searcher, and the property is this object itself.
         """
         return self._checker or self
 
@@ -268,7 +271,8 @@ class SearchMemory:
         _new_game(self.arrays[0], self.game_number)
 
     def touch_table(self) -> None:
-        """Write to every memory page of the table, so that the system allocates them now and not during a search.
+        """Write to every memory page of the table, so that the operating system allocates the pages now and not during
+        a search.
 
         Allocation during a search could take longer than the interval between checks of the clock.
         """
@@ -277,7 +281,7 @@ class SearchMemory:
             self._is_touched = True
 
     def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
-        """Set the depth limit, node limit, kind of clock and stop flag for the next searches."""
+        """Set the depth limit, node limit, kind of clock and stop flag for all later searches."""
         search = self.search
         if limits.is_timed and limits.clock_kind != "node":
             self.touch_table()
@@ -307,7 +311,7 @@ class Engine:
     """Searches positions of one game, such as Xiangqi, under one set of parameters.
 
     ``parameters`` override the defaults; raises ``ParameterError`` for an illegal one. With ``search_statistics``, each
-    result includes statistics of the search; they do not change its moves.
+    result includes statistics of the search, which do not change the engine's moves.
     """
 
     def __init__(
@@ -339,7 +343,9 @@ class Engine:
 
     @property
     def table_permille(self) -> int:
-        """Estimated share of the transposition table, in thousandths, that holds entries of the last search."""
+        """Estimated share of the transposition table, in thousandths (0 to 1000), that holds entries of the last
+        search.
+        """
         if self.memory is None or not len(self.memory.table):
             return 0
         search = self.memory.search
@@ -436,7 +442,8 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line that was just found, continued by moves from the transposition table if it is solved.
+        """The moves of a line that was just found. If the line's score is exact, moves from the transposition table are
+        appended.
 
         Does not affect later searches.
         """

@@ -9,7 +9,8 @@ _ARGUMENT = re.compile("\0(\\w+)=([^\0]*)\0")
 
 
 def argument(name: str, value: object = "") -> str:
-    """Placeholder in the text of a ``UserError`` for an argument that the user gave, with its value if it matters.
+    """Placeholder, in the text of a ``UserError``, for the argument ``name`` that the user gave. With ``value``, the
+    placeholder includes the argument's value.
 
     ``UserError`` replaces it by the argument as the user writes it: ``out`` becomes ``--out`` on the command line and
     ``folder=...`` in Python.

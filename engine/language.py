@@ -31,14 +31,16 @@ _console_language = DEFAULT_LANGUAGE
 
 
 class Catalogue:
-    """A package's messages in one language. Call it with a message's key to get the text."""
+    """A package's messages in one language. Calling a catalogue with a message's key returns the text."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
         """``package`` is the dotted name of the package that has the folder ``messages``."""
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
-        """The message with this key; ``values`` fill its fields. Raises ``KeyError`` if there is no such message."""
+        """The text of the message ``key``; ``values`` fill the message's fields. Raises ``KeyError`` if there is no
+        such message.
+        """
         text = messages_of(self.package, self.language)[key]
         return in_number(text, values).format(**values) if values else text
 
@@ -60,7 +62,9 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """Replace each ``{name:one|many}`` in a message by the form for ``values[name]``; leave other fields unchanged."""
+    """Replace each field ``{name:one|many}`` of a message by the form for the number ``values[name]``: ``one`` for 1,
+    otherwise ``many``. Other fields remain.
+    """
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
@@ -190,7 +194,7 @@ def game_words(name: str, language: str, rules: Rules | None = None) -> GameWord
     """The names of a game, from the message catalogue in its folder, or from the ``Game`` object if it has no
     catalogue.
 
-    ``rules`` are the rules that the sentences in ``GameWords.rules`` describe.
+    ``rules`` are the rules that ``GameWords.rules`` describes; ``None`` to describe none.
     """
     from elolab.engine.games import game_named
 

@@ -97,7 +97,8 @@ NO_SCORE = 1 << 30
 """Value stored as a move's score if the player reported none."""
 
 SOLVING_NODES = 30_000_000
-"""Node limit for solving a position. It is reached after one or two seconds, and is the same on every machine.
+"""Node limit for solving a position at the end of a game. A search reaches the limit after one or two seconds. The
+limit is the same on every machine.
 
 A position that reaches the limit counts as unsolved, and the game continues.
 """
@@ -136,8 +137,8 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves is to be solved: ``adjudication`` allows it, and few squares are empty
-    or a tablebase may have the position.
+    """Whether the position after ``ply`` moves is to be solved exactly. This requires that ``adjudication`` allows
+    solving, and that few squares are empty or a tablebase may have the position.
 
     False if ``tracker`` shows that an attempt at this position has failed.
     """
@@ -168,8 +169,8 @@ def is_timed(clocks, side):
 def spend_clock(clocks, side, elapsed):
     """Subtract a move's time, ``elapsed`` nanoseconds, from a side's clock and add the increment.
 
-    At the end of a time control, adds the time of the next one. Returns false if the side overstepped its time by more
-    than the margin.
+    At the end of a time control, adds the time of the next one. Returns false if the side exceeded its time by more
+    than the margin and so lost on time.
     """
     clocks.moves_made[side] += 1
     late = np.int64(0)
@@ -194,7 +195,7 @@ def spend_clock(clocks, side, elapsed):
 
 @jit
 def _think(state, search, lists, parameters, clocks, side):
-    """Search for a side's move under its limits and clock; returns the move."""
+    """Search for a side's move under the side's limits and clock; returns the move."""
     prepare(state, parameters)
     allocate_time(
         search,
@@ -220,8 +221,8 @@ def play_compiled(
     checker, a search record with parameters, is used only if that side's search statistics are on. A game whose
     ``state.ply`` reaches ``longest`` is a draw.
 
-    If the verdict code is ``OPEN``, the caller must solve the position. If it cannot be solved, set
-    ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records.
+    If the verdict code is ``OPEN``, the caller must solve the position. If it cannot be solved, the caller sets
+    ``tracker.unsolved_ply`` to ``record.plies`` and calls again with the same records.
     """
     state, lists, clocks = states[0], lists_of_moves[0], all_clocks[0]
     adjudication, tracker, record = adjudications[0], trackers[0], records[0]
@@ -295,7 +296,9 @@ class LateMove:
     allowed_ms: float
     """Time that was left on the clock, or the time limit per move, in milliseconds."""
     running_ms: float
-    """Processor time of the move in milliseconds; if within the limit, the process had to wait for a processor."""
+    """Processor time of the move in milliseconds. If it is within the limit, the move was late because the process had
+    to wait for a processor.
+    """
     margin_ms: float
     """Margin allowed beyond ``allowed_ms``, in milliseconds."""
 
@@ -322,9 +325,11 @@ class PlayedGame:
     reason: str
     final_position: str
     late: LateMove | None = None
-    """The move that lost the game on time, under a wall-clock limit; otherwise ``None``."""
+    """The move that lost the game on time, if the loser had a wall-clock limit; otherwise ``None``."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Late moves within the margin, for the first and the second side; ``None`` if there are none."""
+    """Moves that exceeded their time within the margin, for the first and the second side; ``None`` if there are
+    none.
+    """
     exact_score: int | None = None
     """Final score of a solved game in discs, for the side that moved first; otherwise ``None``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -372,7 +377,9 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None,
         stop: StopFlag,
     ) -> SearchMemory:
-        """The search memory of one side, reset for a new game."""
+        """The search memory of one side, reset for a new game. Memory of an earlier game is used again if it fits the
+        settings.
+        """
         key = (tuple(settings.parameters.items()), settings.limits, side, search_statistics)
         memory, watched = self._memories.get(key, (None, None))
         if memory is None:
@@ -487,7 +494,7 @@ def _adjudication_record(adjudication: Adjudication, draw_after_ply: int) -> Any
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
-    """The move that lost a game on time, under a wall-clock limit; otherwise ``None``."""
+    """The move that lost a game on time, if the loser had a wall-clock limit; otherwise ``None``."""
     loser = 0 if ending.result == "0-1" else 1
     if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
@@ -576,7 +583,7 @@ class Arbiter:
     def __init__(
         self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
     ) -> None:
-        """``position`` is the start of play. The arbiter stores ``rules`` in it and makes all moves on it."""
+        """``position`` is the start of play. The arbiter stores ``rules`` in this object and makes all moves on it."""
         self._position = position
         self._moves = 0
         settings = _adjudication_record(adjudication, position.game.draw_after_ply(adjudication, position.state))

@@ -54,7 +54,9 @@ MAX_TABLEBASE_PIECES = 7
 TABLEBASE_RESULTS = ("both", "win_loss", "draw")
 """Values of ``Adjudication.tablebase_results``."""
 MAX_SOLVED_EMPTIES = 24
-"""Maximum of ``Adjudication.solved_empties``. Beyond it, ``engine.play.SOLVING_NODES`` nodes rarely suffice."""
+"""Maximum of ``Adjudication.solved_empties``. With more empty squares, ``engine.play.SOLVING_NODES`` nodes rarely
+suffice.
+"""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -110,8 +112,8 @@ class Rules:
 
 
 def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
-    """Declare a setting that is a whole number from ``low`` to ``high``. ``value`` is the default, unless a game has
-    its own.
+    """Declare a setting that is a whole number from ``low`` to ``high``. ``value`` is the default in games that have no
+    default of their own.
 
     ``example`` is another value, for the reference; ``unit`` the number's unit.
     """
@@ -126,7 +128,7 @@ class Adjudication:
     """Score for resignation, in centipawns or hundredths of a disc.
 
     The loser's own score must be at or below minus this value. With ``resign_twosided`` the winner's own score must
-    also be at or above it.
+    also be at or above the value itself.
     """
     resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
     """Number of consecutive moves of each side for which ``resign_score`` must hold; 0 switches the rule off."""

@@ -15,7 +15,7 @@ The data of one search, one player's game or many games have the same form, a di
 - ``null_by_material``, ``null_by_pieces``, ``null_by_depth``: rows of ``NULL_COLUMNS``, by own material (lower bound in
   centipawns of a step of ``MATERIAL_STEP``), by the number of pieces on the board, and by remaining depth in plies.
 
-Rows without a count are left out.
+Rows with only zeros are left out.
 """
 
 from __future__ import annotations
@@ -27,30 +27,33 @@ from typing import Any
 from elolab.engine.settings import schema
 
 ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
-"""Columns for the searches that completed a depth: their number; nodes and time of the iteration; nodes and time from
-the search's start to the iteration's end; nodes of the previous iteration.
+"""Columns of a table with a row for each depth: the number of searches that completed the depth; nodes and time of the
+iteration; nodes and time from the search's start to the iteration's end; nodes of the previous iteration.
 """
 
 END_COLUMNS = (
     "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",
     "hard_ns",
 )  # fmt: skip
-"""Columns for the searches that ended for a reason: their number, nodes and time.
+"""Columns of a table with a row for each reason that ends a search. The first three are the number of searches that
+ended for this reason, their nodes, and their time in nanoseconds.
 
-For searches with a proper time (see ``engine.search.clock``), three more columns have their number, the time they used,
-and their proper time. For searches with a hard limit, the last three have their number, the time they used, and the
-limit.
+The next three count only searches with a proper time (see ``engine.search.clock``): the number of these searches, the
+time used, and the sum of the proper times. The last three count only searches with a hard limit: the number of
+searches, the time used, and the sum of the limits.
 """
 
 NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "unresolved")
-"""Columns for null moves: number tried, cutoffs accepted, fail-highs verified, and verifications that refuted the
-cutoff. The last three are for samples, cutoffs searched again without null moves: number of samples, of refuted
-samples, and of samples undecided within the node limit.
+"""Columns for null moves, all counts: null moves tried, cutoffs accepted, fail-highs verified, and verifications that
+refuted the cutoff. The last three are for samples, which are cutoffs searched again without null moves: samples,
+refuted samples, and samples undecided within the node limit.
 """
 
 MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
-"""Width of a row of ``null_by_material`` in centipawns. ElephantEye's material limits are multiples of it."""
+"""Range of own material, in centipawns, that a row of ``null_by_material`` covers. ElephantEye's material limits are
+multiples of it.
+"""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
-"""Settings in which the solver differs from the engine's defaults. Users can override them."""
+"""Settings in which the solver's defaults differ from the engine's. Users can override these settings."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
 """Settings that make the endgame solver search every position to the end of the game, because ordinary scores are not
 exact.
@@ -28,10 +28,12 @@ Passes must cost no depth; otherwise the ordinary search would handle positions 
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
-"""End reason of a search that has completed its solution."""
+"""End reason of a solver's search that has solved the position completely."""
 
 DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
-"""DTZ (distance to zeroing) of a capture or pawn move for the side that makes it, by its WDL value for that side."""
+"""DTZ (distance to zeroing) of a capture or pawn move, by the move's WDL value. Both numbers are for the side that
+makes the move.
+"""
 LAST_PLY = 100
 """Number of plies without a capture or pawn move after which the 50-move rule draws the game."""
 LONGEST_LINE = 1000
@@ -44,16 +46,18 @@ def solvable_games() -> list[str]:
 
 
 def unsolvable(game: str) -> UserError:
-    """The error for a game that has no solver; it lists the games that have one."""
+    """The error for a game that has no solver; the message lists the games that have one."""
     return UserError(f"{game} cannot be played out to the end; solve is for {' and '.join(solvable_games())}")
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, a positive one a win."""
+    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, and a positive score a
+    win.
+    """
 
     score: int
-    """Score from the point of view of the side to move."""
+    """Score in the solver's ``unit``, from the point of view of the side to move."""
     best_move: str | None
     """A move with the best score; ``None`` if the game is over."""
     line: tuple[str, ...]
@@ -61,7 +65,9 @@ class Solution:
     nodes: int
     """Number of positions that were searched or looked up."""
     moves: Mapping[str, int] | None
-    """Score of every legal move for the side to move, best first; ``None`` if it was not requested."""
+    """Score of every legal move in the solver's ``unit``, from the point of view of the side to move, best move first.
+    ``None`` if the scores were not requested.
+    """
 
 
 class Solver:
@@ -99,14 +105,17 @@ class Solver:
         return Solution(score, line[0] if line else None, line, self._nodes + nodes, moves)
 
     def score(self, position: Position) -> int:
-        """The exact score of a position, without a line. It is meaningless if the stop flag is set."""
+        """The exact score of a position in the solver's ``unit``, for the side to move. The score is meaningless if the
+        stop flag is set.
+        """
         if not position.move_codes():
             return int(self._game.kernels.final_score(position.state)) // self._game.score_unit
         self._engine.new_game()
         return self._score(position)
 
     def score_within(self, position: Position, nodes: int) -> int | None:
-        """The exact score of a position; ``None`` if solving takes more than ``nodes`` nodes or the stop flag is set.
+        """The exact score of a position in the solver's ``unit``, for the side to move; ``None`` if solving takes more
+        than ``nodes`` nodes or the stop flag is set.
 
         The number of nodes depends only on the position and the settings.
         """

@@ -135,7 +135,9 @@ def _iteration(engine: Engine, report: Report) -> SuiteIteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """By depth: the number of searches that completed it, and the mean number of nodes that they needed for that."""
+    """For each depth, the number of searches that completed it, and the mean number of nodes from a search's start to
+    that depth.
+    """
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # If two iterations have the same depth, the second one solves the game. The first one counts for the depth.

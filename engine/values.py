@@ -9,7 +9,7 @@ MAX_PLY = 128
 MAX_MOVES = 224
 """Capacity of a move list: at least the largest number of legal moves in a position of any game (218 in chess).
 
-It is just below a power of two, so that rows of an array of lists do not compete for the same cache lines.
+It is below a power of two, so that rows of an array of lists do not compete for the same cache lines.
 """
 MOVE_BITS = 17
 """Number of bits of a move's integer code in every game."""
@@ -20,7 +20,9 @@ MATE = 30_000
 MATE_BOUND = MATE - MAX_PLY
 """Smallest absolute value of a proven mate score."""
 BAN = 29_000
-"""Base of scores for losses by repetition: p - BAN at ply p. They depend on the path and prove no mate."""
+"""Base of scores for losses by repetition: p - BAN at ply p. Such losses depend on the path to the position, and prove
+no mate.
+"""
 BAN_BOUND = BAN - MAX_PLY
 """Smallest absolute score of a win or loss by repetition; below ``MATE_BOUND``, and above all ordinary scores."""
 INFINITY = 32_000

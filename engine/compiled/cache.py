@@ -46,7 +46,9 @@ KEPT_CACHES = 4
 KEPT_SECONDS = 24 * 3600
 """Minimum age in seconds at which a cache may be deleted. A process may still be writing to a newer one."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
-"""Length of the SHA-256 checksum at the beginning of each file, in bytes; it covers the rest of the file."""
+"""Length, in bytes, of the SHA-256 checksum at the beginning of each cache file. The checksum covers the rest of the
+file.
+"""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
@@ -138,7 +140,9 @@ def report_damaged() -> None:
 
 
 def write_kept(path: Path, content: bytes) -> None:
-    """Atomically replace a cache file by ``content`` and its checksum. Raises ``OSError``."""
+    """Atomically replace a cache file by ``content`` and its checksum. Raises ``OSError`` if the file cannot be
+    written.
+    """
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -181,7 +185,7 @@ class CodeFiles:
         self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
 
     def load(self, key: Any) -> Any:
-        """Load the data saved under ``key`` for the current source text; ``None`` if there are none."""
+        """Load the machine code saved under ``key`` for the current source text; ``None`` if there is none."""
         content = read_kept(self._path(key))
         if content is None:
             return None
@@ -189,7 +193,9 @@ class CodeFiles:
         return data if stamp == self._stamp else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save ``data`` under the key; on failure, report each reason once on standard error."""
+        """Save the machine code ``data`` under ``key``. A failure is not an error: each reason is reported once on
+        standard error.
+        """
         try:
             write_kept(self._path(key), dumps((self._stamp, data)))
         except OSError as error:  # the code stays usable in memory
@@ -215,7 +221,7 @@ class _EngineLocator(UserProvidedCacheLocator):
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """Name of the cache folder for the functions of the source file ``py_file``."""
+        """Name of the folder, within the cache directory, for the functions of the source file ``py_file``."""
         folder = Path(py_file).parent.relative_to(ENGINE_DIRECTORY)
         # Code that calls Intel's vector library (SVML) runs only where it is installed.
         library = ("svml",) if getattr(numba.config, "USING_SVML", False) else ()

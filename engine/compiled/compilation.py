@@ -23,7 +23,7 @@ def compile_games(games: Sequence[str]) -> list[str]:
     """Fill the on-disk cache with the code of these games. Takes one or two seconds if the code is already there.
 
     Returns the reasons, without repetition, why code could not be saved; empty if all was saved. Raises
-    ``CompilationFailure``.
+    ``CompilationFailure`` if a helper process fails.
     """
     announce_compilation()
     reasons: list[str] = []

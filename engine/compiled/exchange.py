@@ -53,9 +53,9 @@ STOP_CHECK_NS = 100_000_000
 LONGEST_NS = 1_000_000_000_000
 """Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
-"""Age in nanoseconds up to which the last reading of a thread's waiting time is used again, to save a system call.
+"""Maximum age, in nanoseconds, of a reading of a thread's waiting time that is used again to save a system call.
 
-The measured time that the thread waited for a processor may be too long by this much.
+The time that a thread waited for a processor may therefore be measured too long by this number of nanoseconds.
 """
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """Linux file that contains the total time that a thread has waited for a processor."""
@@ -65,14 +65,18 @@ BEAT_MS = 2
 The thread is used only on systems without ``SCHEDULE_PATH``.
 """
 KEPT_BEATS = 32
-"""Number of wake-ups of the background thread (``_beat``) whose delays are kept.
+"""Number of wake-ups of the background thread (``_beat``) whose delays are stored.
 
-The thread may wake up several times before a delayed reader does.
+The last delay alone is not enough: the background thread may wake up several times before a reader that was delayed
+together with it wakes up.
 """
 WAKE_NS = 100_000_000
-"""Nanoseconds after which a call on the main thread returns ``WOKEN``, so that Python can handle signals."""
+"""Nanoseconds after which a call of ``exchange`` on the main thread returns ``WOKEN``, so that Python can handle
+signals.
+"""
 LOOK_NS = 1_000_000_000
-"""Nanoseconds after which a call returns ``WOKEN`` to let the caller check whether the process is alive.
+"""Nanoseconds after which a call of ``exchange`` returns ``WOKEN``, so that the caller can check whether the program's
+process is alive.
 
 Used only if no file descriptor signals the end of the process.
 """
@@ -202,7 +206,7 @@ def write_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
     """Read up to ``length`` bytes from a file descriptor into memory at ``address``.
 
-    Returns their number; 0 at the end of the file, -1 if nothing could be read.
+    Returns the number of bytes read; 0 at the end of the file, -1 if nothing could be read.
     """
 
     def read() -> int:
@@ -214,7 +218,9 @@ def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 
 
 def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read up to ``length`` bytes from a file's start to memory at ``address``; returns their number, -1 on failure."""
+    """Read up to ``length`` bytes from a file's start to memory at ``address``; returns the number of bytes read, -1 on
+    failure.
+    """
 
     def read() -> int:
         found = os.pread(descriptor, length, 0)
@@ -382,7 +388,9 @@ def _wake_of(stop):  # type: ignore[no-untyped-def]
 
 @jit
 def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
-    """Milliseconds to wait, until the deadline, ``wake_ns`` or the next check of the stop flag: whichever is first."""
+    """Milliseconds from ``now_ns`` to the first of three times: the deadline, ``wake_ns``, and the next check of the
+    stop flag.
+    """
     most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
     return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
 
@@ -471,7 +479,9 @@ def _beat(beats, times):  # type: ignore[no-untyped-def]
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """Current delay of threads at wake-up, in nanoseconds, from the record of ``_beat``; -1 if there is no record."""
+    """Largest recent delay of threads at wake-up, in nanoseconds, from the record of ``_beat``; -1 if there is no
+    record.
+    """
     if schedule >= -1:
         return np.int64(-1)
     late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
@@ -486,7 +496,8 @@ def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
 def words_of(dtype: np.dtype[Any]) -> Any:
     """Make a ``ctypes`` structure class for the int64 fields of a record type.
 
-    An instance at a record's address shares its memory. Python accesses it faster than the record.
+    An instance created at a record's address shares the record's memory. Python accesses its fields faster than the
+    record's fields.
     """
     fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
@@ -508,9 +519,10 @@ class Conversation:
     DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN = DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN
 
     def __init__(self, question: int, output: int, error: int, death: int) -> None:
-        """``question``, ``output`` and ``error`` are file descriptors of the program's standard streams.
+        """``question``, ``output`` and ``error`` are file descriptors of pipes to the program: its standard input,
+        standard output and standard error.
 
-        ``death`` is a file descriptor that becomes readable when the process ends, or -1 if there is none.
+        ``death`` is a file descriptor that becomes readable when the program's process ends, or -1 if there is none.
         """
         load_exchange()
         self._record = new_record(EXCHANGE_DTYPE)
@@ -544,9 +556,9 @@ class Conversation:
 
     @property
     def has_unread(self) -> bool:
-        """Whether output or the end of the output can be read without waiting.
+        """Whether output, or the end of the output, can be read without waiting.
 
-        Does not release the interpreter lock, because with many threads it would take long to get it back.
+        Does not release the interpreter lock: with many threads, getting the lock back would take long.
         """
         self._polled[1] = POLL_IN
         return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
@@ -577,8 +589,8 @@ class Conversation:
     def ask(self, question: bytes, allowance_ns: int) -> None:
         """Set the command, ``question``, that the next call of ``exchange`` writes.
 
-        The deadline is ``allowance_ns`` nanoseconds after its first byte. If that is negative, the deadline passed to
-        ``exchange`` applies.
+        The deadline is ``allowance_ns`` nanoseconds after the command's first byte is written. If ``allowance_ns`` is
+        negative, the deadline passed to ``exchange`` applies.
         """
         words = self._words
         self._question = question
@@ -586,10 +598,11 @@ class Conversation:
         words.question_bytes, words.written, words.allowance_ns = len(question), 0, allowance_ns
 
     def exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> int:
-        """Write and read by the compiled function ``exchange``; returns the reason why it ended, such as ``DONE``.
+        """Write the command and read output by the compiled function ``exchange``; returns why the function ended, such
+        as ``DONE``.
 
         ``mode`` is what to read: ``WRITE``, ``READ_LINE`` or ``READ_ANSWER``. ``deadline_ns`` is on the clock of
-        ``time.monotonic_ns``; it applies if ``ask`` set no allowance.
+        ``time.monotonic_ns``; this deadline applies if ``ask`` set no allowance.
         """
         words = self._words
         if words.allowance_ns < 0:
@@ -657,7 +670,7 @@ def load_exchange() -> None:
 
 @functools.cache
 def _beats() -> Any:
-    """The delays that ``_beat`` records. The first call starts its thread."""
+    """The array in which ``_beat`` records the delays of its thread. The first call starts the thread."""
     beats = np.zeros(1 + KEPT_BEATS, np.uint64)
     beats[0] = np.uint64(NEVER_NS)
     _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import

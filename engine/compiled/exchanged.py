@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 SENT = 20
-"""Number of latest commands to a program that are kept for the log of the dialogue."""
+"""Number of commands stored for the log of the dialogue with a program: only the latest ones."""
 GO_BYTES = 256
 """Maximum length in bytes of a ``go`` line."""
 
@@ -44,9 +44,9 @@ class Sent(NamedTuple):
     """The latest commands sent to a program: pairs of a ``position`` and a ``go`` line."""
 
     asked: int = 0
-    """Number of commands sent; the last ``SENT`` of them are kept."""
+    """Number of commands sent since the beginning; only the last ``SENT`` of them are stored."""
     line: bytes = b""
-    """The latest ``position`` line. Each earlier line is a prefix of it."""
+    """The latest ``position`` line. Every earlier ``position`` line is a prefix of this line."""
     records: bytes = b""
     """Three packed int64 arrays: times in nanoseconds, lengths of the ``position`` lines, lengths of the ``go`` lines.
 
@@ -55,10 +55,14 @@ class Sent(NamedTuple):
     goes: bytes = b""
     """The ``go`` lines, ``GO_BYTES`` bytes for each, with the same indices as ``records``."""
     now_ns: int = 0
-    """Time in nanoseconds of a command that the program has not answered yet; its time in ``records`` is still 0."""
+    """Time, in nanoseconds, at which the command that the program has not answered yet was sent. Its time in
+    ``records`` is still 0.
+    """
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield each kept command, oldest first: its time in nanoseconds and its two lines as one text."""
+        """Yield each stored command, oldest first: its time in nanoseconds (``time.monotonic_ns``), and its
+        ``position`` and ``go`` lines as one text.
+        """
         numbers = _numbers(self.records)
         for asked in range(max(0, self.asked - SENT), self.asked):
             slot = asked % SENT

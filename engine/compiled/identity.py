@@ -38,7 +38,8 @@ SAME_PLAY: dict[str, frozenset[str]] = {
         "299b44b05186",
     }),
 }  # fmt: skip
-"""Earlier engine identities that play the same games, move for move and node for node, by current identity.
+"""Earlier engine identities under which the engine played the same games as a current one, move for move and node for
+node. The key is the current identity.
 
 Add an identity only if both versions have the same benchmark signature, and play the same tournament with the same
 digest of its games.
@@ -82,7 +83,7 @@ def source_without_comments(text: str) -> str:
 def engine_identity() -> str:
     """The engine's identity: twelve hexadecimal digits that change whenever the engine might play differently.
 
-    It is stored in the folder with the compiled code, because reading all sources takes half a second.
+    The identity is cached in the folder with the compiled code, because reading all sources takes half a second.
     """
     from elolab.engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 

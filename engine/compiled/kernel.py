@@ -43,7 +43,9 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Make a numba dispatcher compile no separate version for a constant integer argument; return the dispatcher."""
+    """Prevent a numba dispatcher from compiling a separate version for each constant integer argument; return the
+    dispatcher.
+    """
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -86,7 +88,7 @@ def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     """Decorator that replaces calls of ``function`` in compiled code.
 
     The decorated function receives the argument types and returns the replacement: a compiled function, an intrinsic,
-    or ``None`` for a type error. It resembles numba's ``overload``, but needs no extra compiled function.
+    or ``None`` for a type error. The decorator resembles numba's ``overload``, but needs no extra compiled function.
     """
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,8 +121,8 @@ _IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
 
 
 def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that makes a stub: a function that every game implements. Its first argument must be the game's state
-    record.
+    """Decorator that makes a stub: a function that every game implements. The function's first argument must be the
+    game's state record.
 
     A call in compiled code runs the implementation of the game whose marker is the first field of the record's type.
     """
@@ -186,7 +188,9 @@ def _call_at(typingctx, address, arguments):  # type: ignore[no-untyped-def]
 
 
 def call_at(address, arguments):  # type: ignore[no-untyped-def]
-    """Call the function at ``address``; ``arguments`` must have exactly the types given to ``address_of``."""
+    """Call the function at ``address`` and return its int64 result. ``arguments``, a tuple, must have exactly the types
+    that were given to ``address_of``.
+    """
     return _UNCOMPILED[int(address) - 1](*arguments)
 
 
@@ -423,8 +427,8 @@ def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-d
 def load_word(address, index):  # type: ignore[no-untyped-def]
     """Element ``index`` of the uint64 array whose data start at ``address``.
 
-    Recursive functions pass an address, because each call with an array would update its reference count atomically.
-    The caller must keep the array alive and the index within its bounds.
+    Recursive functions pass an address, because each call with an array would update the array's reference count
+    atomically. The caller must keep the array alive, and the index within the array's bounds.
     """
     return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
@@ -461,7 +465,7 @@ def array_of(record: Any) -> Any:
 def _first_equal(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The first record type passed to this function that equals ``dtype``.
 
-    Each new record has its own type object. Numba recognizes one that it has seen before at once; for an equal one it
-    compares all fields, in each call and for each argument.
+    Each new record has its own type object. Numba recognizes a type object that it has seen before at once. For another
+    object of an equal type it compares all fields, in each call and for each argument.
     """
     return dtype

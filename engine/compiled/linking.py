@@ -230,7 +230,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """A context manager that makes garbage collections rare: they would take a tenth of the compilation time."""
+    """A context manager that makes garbage collections rare. They would take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))
@@ -241,7 +241,7 @@ def rare_garbage_collection() -> Iterator[None]:
 
 
 def _values(flags: Any) -> dict[str, Any]:
-    """Replaces ``TargetConfig.values`` by a faster equivalent; numba calls it for every call whose types it infers."""
+    """Faster equivalent of ``TargetConfig.values``, which numba runs for every call whose types it infers."""
     defaults = _DEFAULTS.get(type(flags))
     if defaults is None:
         defaults = _DEFAULTS[type(flags)] = {name: option.default for name, option in flags.options.items()}
@@ -262,7 +262,9 @@ def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
 
 
 def patch_numba() -> bool:
-    """Replace functions of numba by those of this module; for an unknown version, do nothing and return false."""
+    """Replace functions of numba by functions of this module, and return true. For an unknown version of numba, do
+    nothing and return false.
+    """
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),

@@ -2,8 +2,8 @@
 
 ``play_programs`` sends commands to both programs in turn, reads and checks their moves, charges their clocks, and
 applies rules and adjudication. It handles only the usual course of a game. At anything else, such as an unknown
-spelling of a move, a fault or an unexpected line, it returns. A loop in Python then continues from there with the same
-result.
+spelling of a move, a fault or an unexpected line, the function returns. A loop in Python, which applies the same rules
+and clocks, then continues the game from there.
 
 Nothing here takes part in a search, so this file is not part of the engine's identity.
 """
@@ -58,7 +58,7 @@ QUESTION_BYTES = 12_288
 WORD_BYTES = 8
 """Maximum length, in bytes, of a move's text that compiled code handles."""
 NO_CLOCK_MS = 1 << 40
-"""Time limit per move, in milliseconds, that is so large that it has no effect."""
+"""A time limit per move, in milliseconds, for players without one: so large that it has no effect."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
 
 LEAVE, ASKED, EMPTY, UNREADY = -3, -4, -5, -6
@@ -141,7 +141,7 @@ _DEPTH, _SCORE, _NODES, _TIME, _VARIATION, _VARIATION_END, _IS_BOUND, _IS_REMARK
 
 
 def packed(word: str) -> int:
-    """Pack a word of at most ``WORD_BYTES`` bytes, such as a move's text, into an integer; 0 if it is longer."""
+    """Pack a word of at most ``WORD_BYTES`` bytes, such as a move's text, into an integer; 0 if the word is longer."""
     letters = word.encode(errors="replace")
     return int.from_bytes(letters, "little") if len(letters) <= WORD_BYTES else 0
 
@@ -587,7 +587,8 @@ def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
 
 @jit
 def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
-    """Count the program's move as disturbed if the arena was late to read it because its thread had no processor.
+    """Count the program's move as disturbed if the arena read it late, because the arena's thread had to wait for a
+    processor.
 
     ``late_ns`` is the delay in nanoseconds.
     """
@@ -618,7 +619,8 @@ class MoveWords:
     """Spellings of moves in one style of notation, for compiled code. Threads share the table, and entries are never
     removed.
 
-    It contains only texts passed to ``learn``. One text has the same meaning in every position where the move is legal.
+    The table contains only texts passed to ``learn``. One text has the same meaning in every position where the move is
+    legal.
     """
 
     def __init__(self) -> None:
@@ -722,7 +724,9 @@ class ProgramSide:
         program["noticed_ns"] = noticed_ns
 
     def set_line(self, line: str, has_moves: bool) -> bool:
-        """Set the ``position`` line; returns false if it is too long. ``has_moves`` is true if it contains moves."""
+        """Set the ``position`` line; returns false if the line is too long. ``has_moves`` is true if the line contains
+        moves.
+        """
         letters = line.encode()
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
             return False
@@ -731,12 +735,15 @@ class ProgramSide:
         return True
 
     def clear(self) -> None:
-        """Discard the counts and the announcement that the last game, perhaps an abandoned one, has left."""
+        """Discard the counts of late moves and the announcement of a new game that the last game has left; it may have
+        been abandoned.
+        """
         words = self._words
         words.asked = words.used_arrivals = words.disturbed = words.worst_late_ns = words.announcement_bytes = 0
 
     def announce(self, lines: str, start_ns: int) -> None:
-        """Let the next call of compiled code announce a game by ``lines``, at most ``GO_BYTES`` bytes with their ends.
+        """Let the next call of compiled code announce a game to the program by ``lines``: at most ``GO_BYTES`` bytes,
+        line ends included.
 
         The program may take ``start_ns`` nanoseconds to answer.
         """
@@ -747,7 +754,9 @@ class ProgramSide:
         self._words.announcement_bytes, self._words.start_ns = len(letters), start_ns
 
     def disturbed(self) -> tuple[int, int]:
-        """Number of moves that the arena read late since the last call, and the largest delay in nanoseconds."""
+        """Number of moves that the arena read late since the last use of this property, and the largest delay in
+        nanoseconds.
+        """
         words = self._words
         if not words.disturbed:
             return 0, 0
@@ -858,12 +867,14 @@ class ProgramGame:
         return int(self._game.plies)
 
     def release(self) -> None:
-        """Let other games use this game's memory; it cannot be used or read afterwards."""
+        """Let other games use this game's memory. This object must not be used or read afterwards."""
         _UNUSED.append(self._memory)
 
     @property
     def last_score(self) -> int:
-        """Score of the last move in centipawns, for the mover; ``NO_SCORE`` if its program gave none."""
+        """Score of the last move in centipawns, from the mover's point of view; ``NO_SCORE`` if the mover's program
+        sent none.
+        """
         return int(self._game.figures[FIGURES * (self._game.plies - 1) + 1])
 
     def moves(self, begin: int) -> ProgramMoves:
@@ -873,14 +884,16 @@ class ProgramGame:
 
 
 class ProgramMoves(NamedTuple):
-    """Moves that compiled code has played, with the values that it stores for each."""
+    """Moves that compiled code has played, with ``FIGURES`` values for each move."""
 
     figures: Sequence[int]
     """``FIGURES`` values for each move, one move after another."""
     side: int
     """The side that played the first of these moves: 0 or 1."""
     outputs: list[bytes]
-    """Output of both programs, by side; it contains the principal variations. Empty if it is unavailable."""
+    """Output of both programs, by side. The output contains the principal variations; an empty list if it is
+    unavailable.
+    """
 
     @property
     def codes(self) -> Sequence[int]:
@@ -889,8 +902,8 @@ class ProgramMoves(NamedTuple):
     def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:
         """Yield a tuple for each move; unknown values are ``None``.
 
-        The values are the side, the move's code, its score in centipawns for the mover, depth, nodes, time in
-        milliseconds, principal variation, and the time in milliseconds that the program reported.
+        The values are the side, the move's code, the score in centipawns from the mover's point of view, depth, nodes,
+        time in milliseconds, principal variation, and the time in milliseconds that the program reported.
         """
         figures, side = iter(self.figures), self.side
         for code, score, depth, nodes, time_ns, reported_ms, place, length in zip(*[figures] * FIGURES, strict=True):
@@ -925,7 +938,7 @@ class ProgramArbiter(Arbiter):
     def restart(self, start: Position) -> None:
         """Begin another game under the same rules and adjudication, without allocating memory.
 
-        ``start`` is its start position, to which the rules have been applied; it is copied.
+        ``start`` is the new game's start position, in which the rules are already stored. The position is copied.
         """
         position = self._position
         self._state[0] = start.state

@@ -23,7 +23,7 @@ class Registration:
     xboard_variants: tuple[str, ...] = ()
     """Names of the game in the xboard protocol. A second name, if any, is for games from Chess960 start positions."""
     is_ranked: bool = False
-    """Whether programs differ in the number of the first rank in moves: 0 or 1."""
+    """Whether some programs for this game number the first rank 0 in moves, and others 1."""
     has_own_signature: bool = True
     """Whether the benchmark prints a signature of its own for this game, ``Bench NAME``.
 

@@ -149,7 +149,9 @@ def _tell_apart(states, lists, codes, marks):
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """Convert UCI moves to one of ``NOTATIONS`` and play them on ``position``; raises ``WrongMoveError`` if illegal."""
+    """Convert UCI moves to one of ``NOTATIONS`` and play them on ``position``; raises ``WrongMoveError`` for an illegal
+    move.
+    """
     if notation == "uci":
         return list(moves)
     trial = position.copy()
@@ -313,9 +315,10 @@ def may_castle(move: str) -> bool:
 
 
 def write_position(text: str, style: str) -> str:
-    """Convert a FEN to a style of ``STYLES``. With ``chess960``, rook files stand for castling rights (Shredder-FEN).
+    """Convert a FEN to a style of ``STYLES``. With ``chess960``, castling rights are the files of the rooks
+    (Shredder-FEN).
 
-    Shredder-FEN is used because some programs misread K and Q as the rooks in the corners.
+    Shredder-FEN is used because some programs always take K and Q for the rooks in the corners.
     """
     if style != "chess960":
         return text

@@ -32,7 +32,7 @@ def check_node(state, search, alpha, beta, depth, ply):
 
 @jit
 def check_move_count(count):
-    """Check that the number of a position's moves fits a row of the move lists."""
+    """Check that ``count``, a position's number of moves, does not exceed the length of a move list."""
     if DEBUG:
         assert 0 <= count <= MAX_MOVES, "search: number of moves in range"
 

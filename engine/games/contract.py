@@ -35,7 +35,7 @@ MOVE_LISTS_DTYPE = np.dtype(
 """Record type of the move lists of a search, with one row for each ply of the tree."""
 
 ENDLESS = 1 << 20
-"""Result of ``plies_left`` for games of unlimited length."""
+"""Result of ``plies_left`` for games of unlimited length, in plies."""
 
 # Codes of ``path_verdict``, from the point of view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
@@ -113,7 +113,7 @@ def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
 
 @game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
-    """Exact value of a position for the side to move. It is only a bound if it lies outside (alpha, beta).
+    """Exact value of a position for the side to move. The value is only a bound if it lies outside (alpha, beta).
 
     The solver may use the transposition table, and the rows of ``lists`` from ``ply`` on. It counts its nodes with
     ``engine.search.clock.spend_nodes``. The value is meaningless once ``search.stopped`` is set.
@@ -133,7 +133,7 @@ def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
 
 @game_stub
 def prepare(state, parameters):  # type: ignore[no-untyped-def]
-    """Load the evaluation's settings from ``parameters`` into the state, and recompute its incremental sums."""
+    """Load the evaluation's settings from ``parameters`` into the state, and recompute the state's incremental sums."""
 
 
 @game_stub
@@ -278,7 +278,7 @@ def _lists_of_thread() -> tuple[Any, Any]:
 class Position:
     """A position of a game, with the moves that led to it. Owns the compiled state record.
 
-    ``Game.position`` creates it. Moves are in the game's protocol notation, such as ``h2e2`` in Xiangqi (ICCS).
+    ``Game.position`` creates positions. Moves are in the game's protocol notation, such as ``h2e2`` in Xiangqi (ICCS).
     """
 
     def __init__(self, game: Game, state: Any, start: str) -> None:
@@ -291,7 +291,9 @@ class Position:
 
     @property
     def lists(self) -> Any:
-        """Move lists of type ``MOVE_LISTS_DTYPE``. All positions on a thread share them, because allocation is slow."""
+        """Move lists of type ``MOVE_LISTS_DTYPE``. All positions on a thread share the lists, because allocation is
+        slow.
+        """
         return _lists_of_thread()[0]
 
     @property
@@ -417,13 +419,15 @@ class EvaluationFitting(ABC):
     unit: int = 1
     """Number of evaluation points that equal one point of the game's own score, such as a disc."""
     solved_steps: int = 0
-    """Step of the game from which positions are solved, so that their scores are exact.
+    """First step of the game at which positions are solved for a linear regression, so that the final scores are exact.
 
     In Othello a step is the number of discs placed since the start.
     """
     # Logistic regression only.
     odds_scale: float = 1.0
-    """Advantage, in evaluation points, that multiplies the odds of winning by e: the scale of the weights."""
+    """Advantage, in evaluation points, that multiplies the odds of winning by e (2.718...). This number sets the scale
+    of the weights.
+    """
     groups: tuple[tuple[int, ...], ...] = ()
     """Groups of features whose weights should change together, such as the squares of one piece type.
 
@@ -432,11 +436,15 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """Encode the start position and the position after each legal move: uint64 of shape (moves + 1, words)."""
+        """Encode the positions of a game: uint64 of shape (moves + 1, words). The first row is the start position, row
+        n the position after n moves.
+
+        ``start`` is the text of the start position; ``moves`` are legal moves in protocol notation.
+        """
 
     @abstractmethod
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of shape (n,): true for the positions of a game that are suitable for regression."""
+        """Boolean mask of shape (n,): true for each of the game's n positions that is suitable for regression."""
 
     @abstractmethod
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -448,20 +456,26 @@ class EvaluationFitting(ABC):
         """
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Share of each row of weights in the evaluation at n steps, shape (n, phases); for logistic regression."""
+        """Share, from 0 to 1, that each row of weights has in the evaluation at each of n steps: shape (n, phases).
+
+        A game needs this method only for logistic regression.
+        """
         return np.ones((len(steps), 1))
 
     @abstractmethod
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights that explains its unit and its ``phases`` rows."""
+        """A sentence for the file of weights: the weights' unit, and the meaning of the file's ``phases`` rows."""
 
     @property
     def pattern_weights(self) -> int:
-        """Number of pattern weights in each phase; 0 without patterns."""
+        """Number of pattern weights in each phase; 0 for an evaluation without patterns."""
         return 0
 
     def patterns(self, rows: np.ndarray) -> np.ndarray:
-        """Indices of the pattern weights that apply to each of n rows: int32 of shape (n, instances)."""
+        """Indices of the pattern weights that apply to each of n positions: int32 of shape (n, instances).
+
+        An instance is a pattern in one of its orientations on the board.
+        """
         return np.zeros((len(rows), 0), np.int32)
 
     @abstractmethod
@@ -507,9 +521,9 @@ class Game:
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
     stalemate: str = ""
-    """Text of a stalemate position, for tests of programs; empty in games without stalemate.
+    """Text of a stalemate position, for tests of external programs; empty in games without stalemate.
 
-    Such tests need it because random games hardly ever end in stalemate.
+    The tests need a given position because random games hardly ever end in stalemate.
     """
     has_passes: bool = False
     """Whether a side without a legal move passes, instead of ending the game."""
@@ -518,7 +532,7 @@ class Game:
     move_names: ModuleType | None = None
     """The game's module for move notations that people use; ``None`` if there is only the protocol notation.
 
-    It has ``NOTATIONS``, and functions as in ``engine.games.algebraic``: ``format_moves``, ``read_game``,
+    The module has ``NOTATIONS``, and functions as in ``engine.games.algebraic``: ``format_moves``, ``read_game``,
     ``looks_like_a_move`` and ``notation_of``.
     """
     has_tablebases: bool = False
@@ -526,7 +540,7 @@ class Game:
     variants: tuple[str, ...] = ()
     """Valid values of the PGN tag ``Variant`` for this game, in lower case; empty if the tag is not checked."""
     encodings: tuple[str, ...] = ("gb18030", "big5hkscs")
-    """Character encodings of the game's files besides UTF-8, by their names in Python."""
+    """Character encodings of the game's files besides UTF-8, as Python names them."""
     notation: ModuleType
     """The game's module with ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
     state_dtype: np.dtype[Any]
@@ -555,10 +569,11 @@ class Game:
         return fitting
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
-        """Create a position from its text (the start if ``None``) and moves played from it.
+        """Create a position from the text of an earlier position (``None``: the start of the game) and the moves played
+        since.
 
         ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1``, or ``auto`` to detect it. Raises
-        ``PositionError`` or ``MoveError``.
+        ``PositionError`` for an invalid text, and ``MoveError`` for an invalid move.
         """
         announce_compilation()
         text = self.start if text is None else text
@@ -585,8 +600,8 @@ class Game:
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
         """Convert legal moves, in the order played, to the style of another program. ``read_moves`` reads every style.
 
-        ``position`` returns the position before the moves, in an object that the method may change. It is called only
-        if the style requires it.
+        ``position`` returns the position before the moves, in an object that the method may change. ``position`` is
+        called only if the style depends on the position.
         """
         return list(moves)
 
@@ -645,7 +660,8 @@ class Game:
         """Store the rules of the game in a state record, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Descriptions of the rules that apply to this game, as messages of the game's message catalogue.
+        """Descriptions of the rules that apply to this game, as messages of the game's message catalogue. Empty for a
+        game with only one set of rules.
 
         Each element is the key of a message, and the values of the message's fields.
         """
@@ -656,7 +672,8 @@ class Game:
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Lower bound of the number of moves, without passes, from a state to a target; 0 only if the boards are equal.
+        """Lower bound of the number of moves, passes not counted, from a state to a target; 0 only if the boards are
+        equal.
 
         ``None`` if the target cannot be reached.
         """

@@ -27,7 +27,7 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
     """Parse the first field of the FEN ``text``: returns the letter of each piece by square. Raises ``PositionError``.
 
     The board has ``ranks`` ranks and ``files`` files. Squares are numbered from 0 along the first rank, then the next.
-    ``first_rank`` is that rank's number in errors. ``letters`` are the valid lower-case letters.
+    ``first_rank`` is the number of the first rank in errors. ``letters`` are the valid lower-case letters.
     """
     rows = text.split()[0].split("/")
     top = first_rank + ranks - 1
@@ -67,9 +67,10 @@ def format_board(letters: Sequence[str], files: int) -> str:
 
 
 def read_counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Parse one of the two counters at the end of a FEN. Returns ``least``, its minimum, if it is missing or ``-``.
+    """Parse one of the two counters at the end of a FEN. Returns ``least``, the counter's minimum, if the counter is
+    missing or ``-``.
 
-    ``index`` is its place in ``fields``. An error quotes the FEN, ``text``, and the counter's ``name``.
+    ``index`` is the counter's index in ``fields``. An error quotes the FEN, ``text``, and the counter's ``name``.
     """
     if len(fields) <= index or fields[index] == "-":
         return least

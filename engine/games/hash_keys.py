@@ -7,14 +7,14 @@ import numpy as np
 HASH_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
 """Factor of multiplicative hashing, an odd number near 2**64 divided by the golden ratio.
 
-The upper bits of its product with a number depend on all bits of the number.
+The upper bits of the product of factor and number depend on all bits of the number.
 """
 
 
 def random_keys(seed: int, count: int) -> np.ndarray:
     """64-bit pseudo-random keys, made by splitmix64 from a seed: uint64 of shape (count,).
 
-    They are the same on every machine, and so are hashes made from them.
+    The keys, and so all hashes made from them, are the same on every machine.
     """
     keys, state, mask = [], seed, (1 << 64) - 1
     for _ in range(count):

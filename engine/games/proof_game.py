@@ -1,8 +1,8 @@
 """Proof games: sequences of moves that lead from the start of a game to a given position.
 
 The search deepens iteratively over the number of moves, not counting passes. It prunes by each game's
-``moves_missing``, a lower bound of the number of moves still needed. It is quick for opening positions and gives up on
-middle games.
+``moves_missing``, a lower bound of the number of moves still needed. The search is quick for opening positions, and
+gives up on positions from the middle game.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elolab.engine.games.contract import ENDLESS, MOVE_LISTS_DTYPE, Position
 MAX_MOVES = 16
 """Maximum length of a proof game, in plies, for games of unlimited length."""
 MAX_POSITIONS = 60_000
-"""Number of positions after which the search gives up; it takes a few seconds."""
+"""Number of positions after which the search gives up. Searching so many positions takes a few seconds."""
 
 
 @functools.lru_cache(maxsize=4096)

@@ -46,8 +46,8 @@ class Tablebases:
     def result(self, text: str, ignore_50: bool) -> int | None:
         """Result of a position (FEN) for the side to move, with best play: 1 for a win, 0 for a draw, -1 for a loss.
 
-        ``ignore_50`` disregards the 50-move rule. ``None`` if there is no table for the position, or it has castling
-        rights or a halfmove clock other than 0.
+        ``ignore_50`` disregards the 50-move rule. ``None`` if there is no table for the position, or if the position
+        has castling rights or a halfmove clock other than 0.
         """
         board = self._board(text)
         if board.castling_rights or board.halfmove_clock:
@@ -60,4 +60,6 @@ class Tablebases:
 
 
 open_tablebases = functools.lru_cache(maxsize=4)(Tablebases)
-"""Function with the arguments, result and errors of ``Tablebases``; it caches the four objects used last."""
+"""Function with the arguments, result and errors of ``Tablebases``. It caches the four ``Tablebases`` objects used
+last.
+"""

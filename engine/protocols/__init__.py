@@ -27,9 +27,9 @@ class ServedProtocol:
     title: str
     """The protocol's name in its usual spelling, for help texts and messages."""
     note: str = ""
-    """Short explanation of the protocol for users; empty if its name needs none."""
+    """Short explanation of the protocol for users; empty if the protocol's name needs no explanation."""
     module: str = ""
-    """Name of the module in this package; empty if it equals the protocol's name."""
+    """Name of the protocol's module in this package; empty if it equals the protocol's name."""
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -63,7 +63,9 @@ def protocols_for(game: str) -> list[ServedProtocol]:
 
 
 def choices_in_words() -> str:
-    """The choices of ``--protocol`` as a sentence for its help: ``for GAME a (default), b or c; for ...``."""
+    """The choices of the option ``--protocol``, as a sentence for the option's help: ``for GAME a (default), b or c;
+    for ...``.
+    """
     return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in GAMES)
 
 

@@ -94,7 +94,7 @@ class EngineServer(ABC):
     """One session with another program, such as a graphical interface. ``run`` reads its commands and answers them."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
-    """Option names that the protocol prescribes, by parameter name. Each must be an alias of its parameter."""
+    """Option names that the protocol prescribes, by parameter name. Each name must be an alias of the parameter."""
 
     def __init__(
         self,
@@ -148,7 +148,9 @@ class EngineServer(ABC):
         """Send one variation of a complete iteration to the other program."""
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Send one variation of the final result. ``is_new`` is true if it differs from the variation sent last."""
+        """Send one variation of the final result. ``is_new`` is true if this variation has changed since it was last
+        sent.
+        """
         self.show(progress)
 
     @abstractmethod
@@ -163,7 +165,7 @@ class EngineServer(ABC):
     def run(self, descriptor: int | None) -> None:
         """Read commands from a file descriptor and answer them, until ``end`` is called or the input ends.
 
-        Raises ``OSError`` if the other program has closed the output.
+        Raises ``OSError`` if the other program has closed the engine's output.
         """
         self._inbox.listen(descriptor)
         try:
@@ -208,22 +210,22 @@ class EngineServer(ABC):
 
     @property
     def is_searching(self) -> bool:
-        """Whether a search is running, or has finished without its answer being sent yet."""
+        """Whether a search is running, or has ended and its answer has not been sent yet."""
         return self._task is not None
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the running search has received a request to stop, and its answer has not been sent yet."""
+        """Whether the running search has been requested to stop, and the search's answer has not been sent yet."""
         return self._task is not None and self._stop.is_set()
 
     @property
     def is_pondering(self) -> bool:
-        """Whether the running search waits for the ponder hit."""
+        """Whether the running search is pondering, and no ponder hit has come yet."""
         return self._task is not None and self._ponder.is_set()
 
     @property
     def shown_best(self) -> SearchProgress | None:
-        """The best variation that the running search has sent last; ``None`` before the first one."""
+        """The best variation (number 1), as sent last for the running search; ``None`` if none has been sent yet."""
         return self._shown.get(1)
 
     @property
@@ -243,7 +245,7 @@ class EngineServer(ABC):
         )  # fmt: skip
 
     def warm_up(self) -> None:
-        """Compile or load everything that a search needs, so that the first move loses no time by it."""
+        """Compile or load everything that a search needs, so that the first move loses no time to compilation."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         engine.known_line(start, SearchLine("", 0, 0, (), 0))
@@ -256,7 +258,7 @@ class EngineServer(ABC):
                 self.engine.prepare()
 
     def start(self, task: SearchTask) -> None:
-        """Start a search. ``answer`` or ``answer_nothing`` is called when it is over."""
+        """Start a search in another thread. When the search is over, ``answer`` or ``answer_nothing`` is called."""
         assert self._task is None, "one search at a time"
         # The search moves on a copy, because this thread may need the position meanwhile.
         task = replace(task, position=task.position.copy())
@@ -283,7 +285,9 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Stop the running search, even if it is pondering. Its answer follows soon."""
+        """Request the running search to stop, even if it is pondering, and return at once. The search's answer follows
+        soon.
+        """
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()
@@ -294,12 +298,12 @@ class EngineServer(ABC):
         self._answer_if_due()
 
     def finish(self) -> None:
-        """Mark the session as ending, stop any search, and return after its answer is sent."""
+        """Mark the session as ending, stop any search, and wait until the search's answer is sent."""
         self.is_ending = True
         self.settle()
 
     def settle(self) -> None:
-        """Stop any search, and return after its answer is sent."""
+        """Stop any search, and wait until the search's answer is sent."""
         if self._task is not None:
             self.stop()
         while self._task is not None:
@@ -326,7 +330,7 @@ class EngineServer(ABC):
         self._answer_if_due()
 
     def _answer_if_due(self) -> None:
-        """Send the answer of the finished search, unless it must wait for a stop command or the ponder hit."""
+        """Send the answer of the finished search, unless the answer must wait for a stop command or the ponder hit."""
         task, outcome = self._task, self._held
         if task is None or outcome is None:
             return
@@ -355,7 +359,9 @@ class EngineServer(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """Send the variations of an iteration by descending score. Pruning may give a later one the highest score."""
+        """Send the variations of an iteration in descending order of score. Because of pruning, the first variation
+        found need not have the highest score.
+        """
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
@@ -396,8 +402,9 @@ class EngineServer(ABC):
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
         """Set a position (``None``: the start of the game) and play moves from it.
 
-        If the moves continue the moves of the previous call, only the new ones are played. ``ranks`` is the number of
-        the first rank in the moves. After a ``UserError`` the server has no position.
+        If the text is the same as in the previous call, and the moves continue that call's moves, only the additional
+        moves are played. ``ranks`` is the number of the first rank in the moves. After a ``UserError`` the server has
+        no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given
@@ -453,9 +460,9 @@ class EngineServer(ABC):
         return [parameter_option(row, self.parameters[row.name], self.other_names.get(row.name, "")) for row in rows]
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter with this option name; returns false if there is no such parameter.
+        """Set the parameter whose option is ``name``; returns false if there is no such parameter.
 
-        Raises ``UserError`` for a wrong value. Its message uses the name as the program wrote it.
+        Raises ``UserError`` for a wrong value. The message uses the option's name as the other program wrote it.
         """
         row = find_parameter(name, self.game.name)
         if row is None:
@@ -478,7 +485,9 @@ def package_version() -> str:
 
 
 def counters_text(result: SearchResult) -> str:
-    """A search's event counters as text ``name value``; it may be longer than ``MAX_MESSAGE``."""
+    """A search's event counters as text: the name and the count of each, separated by spaces. The text may be longer
+    than ``MAX_MESSAGE``.
+    """
     return " ".join(f"{name} {count}" for name, count in result.counters.items())
 
 

@@ -5,8 +5,8 @@ text, and an empty line. The engine keeps the position, which ``play`` and ``gen
 Othello names, with row 1 at the top.
 
 A side without a legal move passes if the other side has one: ``genmove`` then answers ``pass``, and ``play b pass``
-reports the pass. Engines differ here, so programs may also omit a forced pass and send the other side's next move. In a
-finished game ``pass`` is the only answer, and changes nothing.
+reports the pass. Engines differ here, so the other program may also omit a forced pass and send the next move of the
+other side. In a finished game ``pass`` is the only answer, and changes nothing.
 
 Two commands extend the protocol. ``elolab-limit`` limits each move by depth, nodes or time, which GTP cannot express.
 ``elolab-set`` changes a setting.

@@ -1,7 +1,7 @@
 """Event queue of an engine server: input lines, the end of the input, and results of searches.
 
 A daemon thread reads the input through its own buffer and not through ``sys.stdin``. Otherwise, a thread that still
-waits for input when the program ends would hold the lock of ``sys.stdin``, and Python would wait for that lock.
+waits for input when the engine exits would hold the lock of ``sys.stdin``, and Python would wait for that lock.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 MAX_LINE = 1 << 16
-"""Maximum number of bytes in a line; longer lines are dropped. The longest game needs a tenth of this."""
+"""Maximum number of bytes in a line; longer lines are dropped. The line with all moves of the longest game needs a
+tenth of this.
+"""
 MAX_LINES = 1024
 """Maximum number of lines in the queue; the reader thread waits while it is full."""
 
@@ -58,8 +60,8 @@ class Inbox:
         self._closed = False
 
     def take(self, timeout_s: float | None, *, lines: bool = True) -> InboxEvent | None:
-        """Wait for the next event. Returns ``None`` after ``timeout_s`` seconds; waits without limit if that is
-        ``None``.
+        """Wait for the next event and return it; return ``None`` after ``timeout_s`` seconds. If ``timeout_s`` is
+        ``None``, wait without limit.
 
         ``lines=False`` returns results of searches only, and leaves lines in the queue.
         """
@@ -88,7 +90,9 @@ class Inbox:
             return not self._closed
 
     def close(self) -> None:
-        """Close the queue; the reader thread ends after the next line that it reads."""
+        """Close the queue: ``put_line`` then returns false, so that the reader thread ends after the next line that it
+        reads.
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -108,7 +112,7 @@ class Inbox:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[InboxEvent]:
-    """Yield an event for each line of a stream and for its end; at most ``MAX_LINE`` + 1 bytes are in memory."""
+    """Yield an event for each line of a stream and for its end; at most ``MAX_LINE`` + 1 bytes are held in memory."""
     is_end_of_long_line = False
     while True:
         try:

@@ -1,10 +1,10 @@
 """The NBoard protocol, version 2 (Welty), for Othello.
 
-The program sends the current game (``set game``, ``move``) and the search depth (``set depth``). ``go`` requests a
-move: the engine sends it (``=== D3/1.50/0.2``: move, score in discs, seconds) but does not play it. ``hint`` requests
-the best moves with their evaluations. Any further command ends the search; the search's answer comes before the
-command's output. So output after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require
-an answer. Unknown commands are ignored; errors appear in the status line.
+The other program, a graphical interface, sends the current game (``set game``, ``move``) and the search depth (``set
+depth``). ``go`` requests a move: the engine sends it (``=== D3/1.50/0.2``: move, score in discs, seconds) but does not
+play it. ``hint`` requests the best moves with their evaluations. Any further command ends the search; the search's
+answer comes before the command's output. So output after ``pong`` belongs to the position after ``ping``. Only ``ping``
+and ``learn`` require an answer. Unknown commands are ignored; errors appear in the status line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from elolab.engine.search.records import MAX_LINES
 from elolab.engine.settings.limits import Limits
 
 DEFAULT_DEPTH = 8
-"""Search depth before the first ``set depth``, which every program must send."""
+"""Search depth in plies before the first ``set depth``, a command that the protocol requires."""
 MAX_DEPTH = 120
 PASS_ANSWER = "=== PA"
 
@@ -71,7 +71,7 @@ class NBoardServer(EngineServer):
             self.say(f"search {moves} {self._discs(progress.score)} 0 {progress.depth}")
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Send a variation again only if the search has changed it since it was last sent."""
+        """Send a variation of the final result, but only if ``is_new``: if it has changed since it was last sent."""
         if is_new:
             self.show(progress)
 

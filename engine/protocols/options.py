@@ -14,7 +14,7 @@ class OptionError(UserError):
 
 @dataclass(frozen=True)
 class EngineOption:
-    """An option that the engine announces to other programs."""
+    """An option that the engine announces to the program that controls it."""
 
     name: str
     kind: str
@@ -53,7 +53,7 @@ class EngineOption:
 
 
 REPETITION_OPTIONS = ("Repetition Rule", "repetition")
-"""Names of the option for the repetition rule: in UCI, as other programs call it, and in UCCI."""
+"""Names of the option for the repetition rule: in UCI, where other engines use the same name, and in UCCI."""
 REPETITION_WORDS: dict[str, tuple[str, ...]] = {
     "draw": ("AlwaysDraw",), "check-only": ("CheckBan", "AllowChase"), "asian": ("AsianRule",),
     "chinese": ("ChineseRule",),

@@ -21,7 +21,9 @@ from elolab.engine.settings.limits import Limits
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
 """Approximate thinking time per move in seconds, by level from 0."""
 LEVEL_MOVES = 10
-"""Number of moves for which the time on a level's clock must last: this many times the level's seconds."""
+"""Number of moves for which the time on a level's clock must last. That time is this number times the level's
+seconds.
+"""
 FIRST_LEVEL = 2
 MAX_LOADED = 1998
 """Maximum number of moves in one ``LOAD`` list: a game with 999 moves of each side."""
@@ -42,7 +44,7 @@ class QianhongServer(EngineServer):
         self._expected = ""
         """The opponent's move that the engine expects and ponders on."""
         self._ready: SearchResult | None = None
-        """Result of a search that ended after a ponder hit, until the program requests the move; otherwise ``None``."""
+        """Result of a search that ended after a ponder hit, until Qianhong requests the move; otherwise ``None``."""
         self._banned: list[str] = []
         self._collected: list[str] = []
         """Lines received so far for a ``LOAD`` or ``BAN`` list."""
@@ -71,7 +73,7 @@ class QianhongServer(EngineServer):
             self.say("ERROR")
 
     def answer(self, result: SearchResult) -> None:
-        """Send the move or hint that was found; after a ponder hit, keep it until the program requests the move."""
+        """Send the move or hint that was found; after a ponder hit, keep the move until Qianhong requests it."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose == _PONDER_HIT:
             self._ready = result
@@ -282,7 +284,7 @@ def write_move(move: str) -> str:
 
 
 def description(title: str) -> list[str]:
-    """Lines that describe the program in answer to the option ``-info``; the first is ``QHPLUGIN V1.3``."""
+    """Lines that describe the engine, printed for the command-line option ``-info``; the first is ``QHPLUGIN V1.3``."""
     levels = [f"{level} - about {seconds:g} s a move" for level, seconds in enumerate(LEVEL_SECONDS)]
     abilities = [f"{name} 1" for name in ("UNDO", "HINTS", "RULES", "BGTHINK", "TIMEOUT")]
     return ["QHPLUGIN V1.3", title, f"LEVELS {len(levels)}", *levels, *abilities, "ENDINFO"]

@@ -1,4 +1,4 @@
-"""Plays moves that name their side, in games with forced passes: some programs send forced passes, others omit them."""
+"""Plays moves that name their side, in games with forced passes. Some programs send a forced pass, others omit it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def must_pass(position: Position) -> bool:
 
 
 def play_in_turn(position: Position, side: int, move: str) -> None:
-    """Play a move of a side (0 or 1). If it is the other side's turn and that side must pass, its pass is added first.
+    """Play a move of a side (0 or 1). If it is the other side's turn and the other side must pass, the pass is added
+    first.
 
     A pass in a finished game changes nothing. Raises ``MoveError`` without changing the position.
     """

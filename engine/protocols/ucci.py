@@ -62,13 +62,15 @@ STANDARD_OPTIONS = {
     "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
     "randomness", "style", "usehash", "selectivity", "drawmoves", "alwayscheck",
 }  # fmt: skip
-"""Options of the specification that programs set even if they are not announced. The engine ignores them silently."""
+"""Options of the specification that graphical interfaces set even if the engine does not announce them. The engine
+ignores them silently.
+"""
 
 _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
 MOVE_TIME = "movetime"
-"""Argument of UCI's ``go`` that many programs also send in UCCI. Its value is always in milliseconds."""
+"""Argument of UCI's ``go`` that many graphical interfaces also send in UCCI. Its value is always in milliseconds."""
 
 
 class UcciServer(EngineServer):
@@ -122,7 +124,7 @@ class UcciServer(EngineServer):
             self._remark(f"unknown command {command!r}")
 
     def warn(self, message: str) -> None:
-        """Send a message for the user, as ``info message``; nothing before the command ``ucci``."""
+        """Send a message for the user, as ``info message``; before the command ``ucci``, send nothing."""
         if self._booted:
             self.say(f"info message {one_line(message)}")
 

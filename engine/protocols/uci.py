@@ -1,9 +1,9 @@
 """UCI (Meyer-Kahlen and Huber, 2006) for chess and, in two dialects, for Xiangqi.
 
 In Xiangqi, engines of the Fairy-Stockfish family number ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the
-"cyclone" dialect number ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts. In
-chess, castling is written as a king's move of two files or, with ``UCI_Chess960``, onto its own rook. Both forms are
-always understood.
+"cyclone" dialect number ranks from 0 to 9 and do not announce it. The user chooses the dialect when the engine is
+started. In chess, castling is written as a king's move of two files or, with ``UCI_Chess960``, onto its own rook. Both
+forms are always understood.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class UciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """Execute one command. Unknown words before it are skipped, as the specification requires."""
+        """Execute one line with a command. Unknown words before the command are skipped, as the specification
+        requires.
+        """
         words = line.split()
         if self.first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
             words.insert(0, "position")  # the cyclone dialect may leave it out

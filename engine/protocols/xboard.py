@@ -80,7 +80,7 @@ class XboardServer(EngineServer):
         self._control: tuple[int, int, int] | None = None
         """Time control, in the form of ``FIRST_CONTROL``; with 0 moves, the time is for the whole game.
 
-        ``None`` until the program sets a time control; until then ``FIRST_CONTROL`` applies.
+        ``None`` until the other program sets a time control; until then ``FIRST_CONTROL`` applies.
         """
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
@@ -127,7 +127,9 @@ class XboardServer(EngineServer):
         self.say(f"telluser {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """Send depth, score, time in centiseconds, nodes and variation, if the program has requested them."""
+        """Send depth, score, time in centiseconds, nodes and variation, if the other program has switched thinking
+        output on or the engine is analysing.
+        """
         if self._shows or self._analyses:
             time_ms = progress.time_ms
             if self._nodes_per_second is not None:
@@ -171,7 +173,7 @@ class XboardServer(EngineServer):
     # The game.
 
     def _introduce(self, words: Sequence[str]) -> None:
-        """Send the engine's features. The first line tells the program to wait until everything is compiled."""
+        """Send the engine's features. The first line asks the other program to wait until everything is compiled."""
         self.say("feature done=0")
         self.warm_up()
         self.say(f'feature myname="{self.title}" variants="{",".join(self._variants)}" {" ".join(FEATURES)}')
@@ -250,7 +252,7 @@ class XboardServer(EngineServer):
         self._plays = 1 - self.board.side_to_move
 
     def _take_move(self, words: Sequence[str]) -> None:
-        """Play a move received from the program: the opponent's, or any move in force mode."""
+        """Play a move received from the other program: the opponent's move or, in force mode, a move of either side."""
         if self._purpose == _ANSWER:
             raise MoveError("it is the engine's turn")
         position = self.board
@@ -278,7 +280,7 @@ class XboardServer(EngineServer):
         self._resume_analysis()
 
     def _end_game(self, words: Sequence[str]) -> None:
-        """Stop playing, because the program has sent the result of the game."""
+        """Stop playing, because the other program has sent the result of the game."""
         self._force(words)
 
     def _note_draw_offer(self, words: Sequence[str]) -> None:
@@ -378,7 +380,7 @@ class XboardServer(EngineServer):
         self._answer_pings()
 
     def _claim(self) -> bool:
-        """Send the game's result if the game is over. Returns whether it is."""
+        """Send the game's result if the game is over. Returns whether the game is over."""
         ending = self.board.judge(self.rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")

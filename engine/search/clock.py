@@ -45,13 +45,15 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Largest drop of the score between iterations, in centipawns, at which ElephantEye 3.31 may halve its time for the
+"""Largest drop of the score between iterations, in centipawns, at which ElephantEye 3.31 still halves its time for the
 move.
 
-It is 20 in ElephantEye's own units.
+In ElephantEye's own units it is 20.
 """
 STABLE_ITERATIONS = 4
-"""Number of iterations with the same best move after which ElephantEye 3.31 halves its time."""
+"""Number of consecutive iterations with the same best move after which ElephantEye 3.31 halves its time for the
+move.
+"""
 
 # Logarithms to base 2 in 256ths, as integers: forecasts are the same on every processor.
 _LOGARITHMS = np.array([round(256 * math.log2(1 + part / 256)) for part in range(256)], np.int64)
@@ -116,9 +118,9 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
 def adapt_soft_limit(search, parameters, score_change):
     """Set the soft limit after an iteration, as ElephantEye 3.31 does.
 
-    It is the proper time, halved for each of three conditions: null moves are off, the score has not dropped by more
-    than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is the iteration's score minus the score of
-    the previous iteration, in centipawns.
+    The limit is the move's proper time (see the module's docstring), halved for each of three conditions: null moves
+    are off, the score has not dropped by more than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is
+    the iteration's score minus the score of the previous iteration, in centipawns.
     """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
@@ -157,8 +159,8 @@ def _power(logarithm):
 def forecast_ns(search, parameters):
     """Expected duration of the next iteration in nanoseconds, extrapolated from up to three earlier iterations [OT].
 
-    A straight line is fitted to the logarithms of the three durations. Its value for the fourth iteration is their mean
-    plus the difference between the last and the first.
+    A straight line is fitted to the logarithms of the three durations. The line's value for the fourth iteration is the
+    mean of the logarithms, plus the last minus the first.
     """
     last = search.iteration_ns[0]
     before = search.iteration_ns[1]
@@ -186,7 +188,7 @@ def next_iteration_fits(search, parameters):
 
 @jit
 def elapsed_ns(search):
-    """Nanoseconds since the search began, on the search's clock, or in real time if it has none."""
+    """Nanoseconds since the search began, on the search's clock; in real time if the search has no clock."""
     if search.clock == CLOCK_NODE:
         return search.nodes * search.nanoseconds_per_node
     if search.clock == CLOCK_CPU:
@@ -207,8 +209,8 @@ def allocate_iteration_time(search, parameters, depth, left):
     """Set the move's deadline before an iteration of ``depth`` plies, under the time strategy ``othello`` [OT].
 
     The time for the move is the player's remaining time divided by the number of own moves between the iteration's
-    horizon and the end of the game. ``left`` is the number of plies to the end of the game. If the end is unknown, the
-    divisor is ``time_divisor``.
+    horizon and the end of the game. ``left`` is the number of plies to the end of the game. In a game of unlimited
+    length the divisor is ``time_divisor``.
     """
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
@@ -242,7 +244,7 @@ def awaits_ponder_hit(search):
 
 @jit
 def granted_nodes(search):
-    """Number of nodes in the granted pondering time, if time is counted in nodes."""
+    """Number of nodes in the granted pondering time. Requires that time is counted in nodes."""
     return search.ponder_grant_ns // search.nanoseconds_per_node
 
 
@@ -281,8 +283,8 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Check all limits. Sets ``stopped`` if one is reached, else ``countdown``: the number of nodes until the next
-    check.
+    """Check all limits. If a limit is reached, sets ``stopped``; otherwise sets ``countdown``, the number of nodes
+    until the next check.
     """
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
@@ -338,7 +340,9 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Count ``nodes`` nodes like as many calls of ``spend_node``. Returns false if the search must stop."""
+    """Count ``nodes`` nodes at once, as that many calls of ``spend_node`` would. Returns false if the search must
+    stop.
+    """
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

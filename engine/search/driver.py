@@ -2,7 +2,7 @@
 
 Aspiration [AW]: the window is the last iteration's value plus and minus the half-width; the first iteration has a full
 window. A value equal to a bound counts as a failure, and the depth is searched again with another window. The depth
-advances only after a success. The value of a stopped search counts as neither.
+advances only after a success. The value of a stopped search is ignored.
 
 ``engine.settings.parameters`` lists the sources, such as [AW].
 """
@@ -231,7 +231,7 @@ def _keep_result(search, line, move, value, depth):
 
 @jit
 def _move_to_front(search, index, first):
-    """Move the root move at ``index`` to ``first``; the others keep their order."""
+    """Move the root move at ``index`` to index ``first``; the other root moves keep their order."""
     move = search.root_moves[index]
     for other in range(index, first, -1):
         search.root_moves[other] = search.root_moves[other - 1]
@@ -359,7 +359,7 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
 def _others_lose(state, search, lists, parameters, depth):
     """Whether all root moves except the best are proven to lose [EE 8.3]. False if the search is stopped before that.
 
-    Stores no entry for the root, because a value without the best move is not the position's value.
+    Stores no transposition table entry for the root, because a value without the best move is not the position's value.
     """
     for index in range(1, search.root_count):
         if search.root_moves[index] == search.line_move[0]:
@@ -381,7 +381,7 @@ def _others_lose(state, search, lists, parameters, depth):
 
 @jit
 def _first_guess(search, parameters, depth_before):
-    """First guess for MTD(f), in centipawns; ``depth_before`` is the last completed depth, 0 for none."""
+    """First guess of the value for MTD(f), in centipawns; ``depth_before`` is the last completed depth, 0 for none."""
     if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
         return np.int64(0)
     if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:

@@ -96,13 +96,13 @@ RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
 """Table of 100 times the natural logarithm of each index; entry 0 is 0.
 
-It is rounded to integers, so that reductions are the same on every processor.
+The values are rounded to integers, so that reductions are the same on every processor.
 """
 
 
 @jit
 def bounded(parameters, value, alpha, beta):
-    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on or it is a mate score."""
+    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on or the value is a mate score."""
     if parameters.fail_soft != 0 or value >= MATE_BOUND or value <= -MATE_BOUND:
         return value
     return min(max(value, alpha), beta)
@@ -120,7 +120,9 @@ def remember_variation(search, ply, move):
 
 @jit
 def prepare_reductions(search, parameters):
-    """Fill the table of late move reductions that ``reduction`` reads. The table saves two divisions per move."""
+    """Fill the table of late move reductions that ``reduction`` reads. Reading the table instead of computing a
+    reduction saves two divisions per move.
+    """
     for depth in range(REDUCTION_DEPTHS):
         for number in range(REDUCTION_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
@@ -147,7 +149,7 @@ def note_static_value(search, ply, static, checked):
 
 @jit
 def is_improving(search, ply):
-    """Whether the static evaluation is better than at the node two plies before, where the same side was to move."""
+    """Whether the node's static evaluation is better than two plies before, when the same side was to move."""
     return search.static_values[ply + 2] > search.static_values[ply]
 
 
@@ -215,7 +217,7 @@ def probcut_check_depth(parameters, depth, check):
 def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
     """A score of at least ``beta`` that a child's table entry proves (enhanced transposition cutoff).
 
-    Looks at the first ``count`` moves; returns ``-INFINITY`` if none of them has such an entry.
+    Looks at the positions after the first ``count`` moves; returns ``-INFINITY`` if no entry proves such a score.
     """
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
@@ -256,7 +258,8 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     """Value of a node at depth 0: the result by repetition or another rule, otherwise quiescence or the static
     evaluation.
 
-    It is separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
+    The function is separate from ``search_node`` because most nodes end here, and the stack frame of ``search_node`` is
+    large.
     """
     search.variation_end[ply] = ply
     locate_corrections(state, search, parameters, ply)

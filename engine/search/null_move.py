@@ -32,7 +32,7 @@ to test whether it is singular.
 def null_move_banned(search, parameters, node_type):
     """Whether the node's place in the tree forbids a null move: after a null move, or within a verification search.
 
-    Parameters select the places. True at every node if null moves are off.
+    Parameters select which of these places are forbidden. True at every node if null moves are off.
     """
     if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
@@ -45,7 +45,7 @@ def null_move_banned(search, parameters, node_type):
 
 @jit
 def null_reduction(parameters, depth):
-    """Depth reduction of a null search, in plies, including the ply of the null move itself."""
+    """Depth reduction, in plies, of the search after a null move; it includes the ply of the null move itself."""
     if parameters.null_depth_divisor == 0:
         return np.int64(parameters.null_depth)
     return np.int64(parameters.null_depth + depth // parameters.null_depth_divisor)

@@ -1,7 +1,7 @@
 """Estimates the error rate of null move cutoffs by searching a sample of them again without null moves.
 
-This happens after the search for a move. It uses its own record, table and history, and does not count against the
-player's clock or nodes, so it cannot influence play.
+The samples are searched after the search for a move, with a record, table and history of their own. They do not count
+against the player's clock or nodes, so they cannot influence play.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def check_null_samples(state, search, checker, lists, parameters):
     """Search the sampled null cutoffs of the last search again without null moves, and count the wrong ones.
 
     ``state`` is the root position of that search, unchanged on return. ``checker`` is the search record to use.
-    ``parameters`` are the player's parameters, with null moves off. A null cutoff claims a value of at least beta; it
-    is wrong if the search without null moves returns less.
+    ``parameters`` are the player's parameters, with null moves off. A null cutoff claims a value of at least beta. The
+    cutoff is wrong if the search without null moves returns less.
     """
     if search.search_statistics_address == 0:
         return

@@ -21,7 +21,7 @@ _HASH_MOVE = 1 << 30
 _GOOD_CAPTURE = 1 << 28
 _KILLER = 1 << 27
 _MAX_HISTORY = 1 << 24
-"""History value at which all histories are halved, so that they stay below the ordering scores of killers."""
+"""History value at which all histories are halved, so that history values stay below the ordering scores of killers."""
 _LOSING_CAPTURE = -(1 << 28)
 WORST_HISTORY = -(1 << 27)
 """A lower bound of the ordering scores of all moves other than losing captures."""
@@ -55,15 +55,18 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """Convert an ordering score to a history value from -100 to 100; killers and moves ordered before them get 100."""
+    """Convert an ordering score to a history value from -100 to 100. Killers, and moves ordered before killers, get
+    100.
+    """
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
 @jit
 def move_row(state, back):
-    """Number of the row in a continuation history for the type of piece and target of the move ``back`` plies ago.
+    """Index of the row of a continuation history for the piece type and target square of the move made ``back`` plies
+    ago.
 
-    Returns -1 if no move was made then.
+    Returns -1 if that move was a null move, or before the start of the game.
     """
     if np.int64(state.ply) < back:
         return np.int64(-1)
@@ -203,7 +206,7 @@ def bring_best(lists, ply, start, count):
 def pick_move(state, parameters, lists, ply, start, count):
     """Swap the best remaining move to index ``start`` and return it. ``count`` is the number of moves in the row.
 
-    Tests whether a capture loses material only when its turn comes, because most captures are never tried.
+    Tests a capture for loss of material only when the capture's turn comes, because most captures are never tried.
     """
     while True:
         bring_best(lists, ply, start, count)
@@ -317,7 +320,7 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after ``change``, a bonus or malus.
+    """The history value that results when ``change``, a bonus or a negative malus, is applied to ``value``.
 
     A change has less effect the closer ``value`` already is to the limit in the same direction.
     """
@@ -342,7 +345,9 @@ def _move_histories(state, search, parameters, move, change):
 
 @jit
 def punish_histories(state, search, lists, parameters, depth, ply, count):
-    """Decrease the histories of quiet moves among the node's first ``count`` moves, which caused no cutoff."""
+    """Decrease the histories of the quiet moves among the node's first ``count`` moves, because these moves caused no
+    cutoff.
+    """
     malus = -gravity_bonus(parameters, depth)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])

@@ -45,7 +45,7 @@ from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 _ONE = np.uint64(1)
 _TABLE_SIZE = 2 * int(CORRECTIONS)  # entries (int16) of one correction table
 MAX_CORRECTION = 100
-"""Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to it."""
+"""Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to this value."""
 _STEPS, _MAX_STEP = 256, 16
 """Learning rate of corrections. A search to depth d uses (d + 1) / ``_STEPS``, at most ``_MAX_STEP`` / ``_STEPS``.
 
@@ -72,7 +72,9 @@ def _last_moves_key(state):
 
 @jit
 def _locate(state, search, ply, table, key):
-    """Store for ``ply`` where the entry of a key in correction history number ``table`` is, and prefetch the entry."""
+    """Find the entry for ``key`` in correction history number ``table``: store its index for ``ply``, and prefetch the
+    entry.
+    """
     place = (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
     search.correction_places[np.uint64(ply), np.uint64(table)] = place
     prefetch(search.corrections.ctypes.data + 2 * (table * _TABLE_SIZE + np.int64(place)))
@@ -80,7 +82,9 @@ def _locate(state, search, ply, table, key):
 
 @jit
 def locate_corrections(state, search, parameters, ply):
-    """Store for ``ply`` where the position's entries in the correction histories are, and prefetch the entries."""
+    """Find the position's entries in all correction histories: store their indices for ``ply``, and prefetch the
+    entries.
+    """
     if parameters.correction_history == 0:
         return
     _locate(state, search, ply, 0, structure_key(state))
@@ -100,7 +104,10 @@ def _correction_in(search, ply, table):
 
 @jit
 def corrected_value(state, search, parameters, alpha, beta, ply):
-    """``static_value`` plus the corrections learned from earlier searches of positions with the same keys.
+    """``static_value`` plus the position's corrections, learned from earlier searches.
+
+    A correction applies to all positions that share an entry of a correction history, such as positions with equal
+    pawns.
 
     The caller has called ``locate_corrections`` for this ply.
     """
@@ -154,7 +161,9 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the table entry decides a quiescence node without a search; only if the window is a null window."""
+    """Whether the transposition table's entry makes a search of a quiescence node unnecessary. False unless the window
+    is a null window.
+    """
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)

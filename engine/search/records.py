@@ -8,7 +8,9 @@ from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128
-"""Number of entries of ``history`` for each flag in ``history_filled``. A block whose flag is unset is all 0."""
+"""Number of entries of ``history`` in a block. Each block has a flag in ``history_filled``; if the flag is unset, all
+entries of the block are 0.
+"""
 MAX_LINES = 32
 """Maximum number of variations in a multi-PV analysis."""
 
@@ -17,7 +19,7 @@ CONTINUATION_SQUARES = 90
 CONTINUATION_MOVES = CONTINUATION_PIECES * CONTINUATION_SQUARES
 """Number of rows and of columns of a continuation history: one for each piece type and target square.
 
-Both sides share them, so that the table fits into the processor's caches.
+Both sides share rows and columns, so that the table fits into the processor's caches.
 """
 CONTINUATIONS = 2
 """Number of continuation histories: one for the opponent's last move, one for the player's own move before it."""
@@ -26,14 +28,18 @@ CORRECTION_BITS = np.uint64(14)
 CORRECTIONS = np.uint64(1 << 14)
 """Number of entries in each correction history, for each side to move."""
 CORRECTION_TABLES = 4
-"""Number of correction histories, by key: structure, other pieces of each side, last two moves."""
+"""Number of correction histories.
+
+They have four keys: a hash of the structure, such as the pawns; a hash of the other pieces, one for each side; and a
+hash of the last two moves.
+"""
 CORRECTION_UNIT = 256
 """Number of stored units per centipawn in a correction history."""
 
 REDUCTION_DEPTHS = 64
-"""Number of depths in the table of late move reductions. Greater depths use the last one."""
+"""Number of depths in the table of late move reductions. Greater depths use the entry of the greatest depth."""
 REDUCTION_MOVES = 128
-"""Number of move numbers in the table of late move reductions. Later moves use the last one."""
+"""Number of move numbers in the table of late move reductions. Later moves use the entry of the last move number."""
 
 NO_LIMIT = 1 << 60
 

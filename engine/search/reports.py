@@ -1,8 +1,9 @@
 """Reports progress of a running search to another thread, through a board in shared memory.
 
-The board is a uint64 array owned by the reader. The search has its address and appends one report for each line of each
-completed iteration. Word 0 is the number of reports; it is written last, so that this many reports are complete. There
-is room for every report of a search: none is overwritten, and no lock is needed.
+The board is a uint64 array owned by the reader. The search knows the array's address. The search appends one report for
+each line of each completed iteration. Word 0 is the number of reports. The search increases this number only after a
+report is written, so the reader sees only complete reports. There is room for every report of a search: none is
+overwritten, and no lock is needed.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Report:
 
 
 class ReportBoard:
-    """A board's memory, and its reader. Only one search at a time may write to it."""
+    """Memory for the reports of a search, and the methods that read them. Only one search at a time may write to a
+    board.
+    """
 
     def __init__(self) -> None:
         self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)

@@ -121,7 +121,9 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search with a mate threat, separately by each definition that ``mate_threat_offset`` can select."""
+    """Count a null search that found a mate threat, under both definitions of a mate threat that ``mate_threat_offset``
+    can select.
+    """
     if search.search_statistics_address == 0:
         return
     if value == ply + 2 - MATE:
@@ -132,7 +134,7 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff. At regular intervals, also store one as a sample for ``null_samples``.
+    """Count a null cutoff. At regular intervals, also store the cutoff as a sample for ``null_samples``.
 
     A sample has depth, beta, and the moves from the root to the node.
     """
@@ -171,7 +173,7 @@ def sample_count(search):
 
 @jit
 def sample_nodes(search):
-    """Node limit for the repeated search of one sampled null cutoff."""
+    """Node limit for searching one sampled null cutoff again without null moves."""
     return _read(search, _SAMPLE_NODES)
 
 

@@ -63,8 +63,8 @@ def permille_in_use(table: np.ndarray, game_number: int, search_number: int) -> 
     """Share of a table, in thousandths, that holds entries of the given search, estimated from its first ``SAMPLE``
     entries.
 
-    ``table`` is the array of ``allocate``; the two numbers are the fields ``game_number`` and ``search_number`` of the
-    search record.
+    ``table`` is an array made by ``allocate``; the two numbers are the fields ``game_number`` and ``search_number`` of
+    the search record.
     """
     data = table[1 : 2 * SAMPLE : 2]
     wanted = game_number << (_GAME_SHIFT - _SEARCH_SHIFT) | search_number
@@ -132,7 +132,7 @@ def entry_bound(entry):
 
 @jit
 def entry_threat(entry):
-    """1 if a null search from the position found a mate threat, otherwise 0."""
+    """1 if a search after a null move in the position found a mate threat, otherwise 0."""
     return (entry >> _THREAT_SHIFT) & 1
 
 

@@ -16,12 +16,12 @@ class FileKind:
     title: str
     """Name of this kind of file in messages, such as ``tournament specification``."""
     use: str = ""
-    """The command or parameter that takes this kind of file, for messages."""
+    """The command or parameter that takes a file of this kind, as named in messages."""
     marks: tuple[str, ...] = ()
     """Keys that occur in no other kind of file. Nearly every file of this kind has at least one of them."""
     suffixes: tuple[str, ...] = (".toml",)
     name: str = ""
-    """Name of the kind in the command ``elolab keys``; empty if such files have no keys."""
+    """Name of the kind in the command ``elolab keys``; empty if files of this kind have no keys."""
     schema: str = ""
     """Where the ``Schema`` of these files is defined, as ``module:NAME``."""
 

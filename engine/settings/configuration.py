@@ -61,9 +61,9 @@ def shipped_folder() -> Path:
 def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Path:
     """Find a configuration file by path or by name. The suffix may be left out.
 
-    Searches these folders in order: the current folder, ``beside`` (the folder of the file that refers to it),
-    ``./configs/<kind>``, and the shipped files. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with
-    similar names.
+    Searches these folders in order: the current folder, ``beside`` (the folder of the file that refers to the wanted
+    file), ``./configs/<kind>``, and the shipped files. ``kind`` is a key of ``FILE_KINDS``. Raises
+    ``ConfigurationError``, which suggests similar names, if there is no such file.
 
     Exception: the current folder is searched last for a name without suffix, if it names weights or comes from a
     shipped file. The folder may have a file of another kind with that name.
@@ -115,7 +115,9 @@ def available_configs(kind: str) -> list[str]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file. Raises ``ConfigurationError`` that names the file, the line and the usual remedy."""
+    """Read a TOML file. Raises ``ConfigurationError``, which names the file, the line and the usual remedy, if the file
+    cannot be read or is not valid TOML.
+    """
     text = ""
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin it with a mark

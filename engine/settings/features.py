@@ -77,7 +77,7 @@ XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
 }
 """Squares on which a Red piece can stand, by piece type.
 
-Only files a to e are listed: files f to i mirror d to a, and Black's ranks mirror Red's.
+Only files a to e are listed: files f to i mirror files d to a, and Black's ranks mirror Red's.
 """
 
 XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
@@ -196,7 +196,7 @@ CHESS_SQUARES: dict[str, tuple[str, ...]] = {
 }
 """Squares on which a white piece can stand, by piece type.
 
-Only files a to d are listed: files e to h mirror d to a, and Black's ranks mirror White's.
+Only files a to d are listed: files e to h mirror files d to a, and Black's ranks mirror White's.
 """
 
 CHESS = CHESS_TERMS + tuple(f"{piece}_{square}" for piece, squares in CHESS_SQUARES.items() for square in squares)

@@ -19,7 +19,9 @@ MARGIN_MS = 100
 """Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""Notation that stands for no limits: the player uses its own level, because its protocol cannot transmit limits."""
+"""Text of a limit that sets no limits: the player plays at its own level, because its protocol cannot transmit
+limits.
+"""
 
 
 class LimitError(UserError):
@@ -44,7 +46,7 @@ class Limits:
     increment_ms: int = 0
     """Time added to the clock after each move, in milliseconds."""
     moves_per_control: int = 0
-    """Number of moves after which ``clock_ms`` is added again; 0 if the time is for the whole game."""
+    """Number of a player's moves after which ``clock_ms`` is added again; 0 if the time is for the whole game."""
     clock_kind: str = "wall"
     """Clock in use: ``wall`` for real time, ``cpu`` for CPU time of the search's thread, ``node`` for nodes at a fixed
     speed.
@@ -65,7 +67,7 @@ class Limits:
     def scaled(self, scale: float) -> Limits:
         """A copy with clock, increment and time per move multiplied by ``scale``, in whole milliseconds.
 
-        Limits that do not use wall-clock time are returned unchanged.
+        If the limits do not use wall-clock time, they are returned unchanged.
         """
         if not self.is_on_wall_clock:
             return self
@@ -87,7 +89,7 @@ class Limits:
 
     @property
     def nanoseconds_per_node(self) -> int:
-        """Duration of one node, in nanoseconds, if the clock counts nodes; 0 for other clocks."""
+        """Time that one node counts on the node clock, in nanoseconds; 0 for other clocks."""
         if self.nodes_per_second is None:
             return 0
         return max(1, 1_000_000_000 // self.nodes_per_second)

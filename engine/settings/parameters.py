@@ -58,27 +58,35 @@ class Parameter:
     tuning: tuple[Any, ...]
     """Values for tuning: an integer's range, or values of a switch or choice to try; empty if never tuned."""
     scale: str
-    """How a tuner should space values in the range: ``linear`` or ``log``."""
+    """How a tuner should space values in the tuning range: ``linear`` or ``log``."""
     unit: str
     games: tuple[str, ...]
     """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Another parameter, and its values with which this one has an effect; ``None`` if it always has."""
+    """Another parameter, and the values of that parameter under which this one has an effect. ``None`` if this one
+    always has an effect.
+    """
     sound: bool
-    """Whether the search's value at a given depth stays the same, if all other techniques in use are also sound."""
+    """Whether the parameter's technique leaves the search's value at a given depth unchanged, if all other techniques
+    in use do so too.
+    """
     off: Value | None
-    """Value that switches the parameter's technique off; ``None`` if there is none, as for a step, a margin or a time.
+    """Value that switches the parameter's technique off; ``None`` if there is no such value, as for a margin or a time.
 
-    Ablations use it. Complete presets use it for each technique that they do not name.
+    Ablations use this value. Complete presets use it for each technique that they do not name.
     """
     acts_on_clock_only: bool
     """Whether the parameter has no effect under limits without a clock."""
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Defaults that differ, by game; also for games in which users cannot set the parameter."""
+    """Pairs of a game and its default, where this differs from ``default``. They include games in which users cannot
+    set the parameter.
+    """
     aliases: tuple[str, ...] = ()
-    """Names in the literature and in other engines, in their spelling, with the same unit and meaning."""
+    """Names of the same parameter, with the same unit and meaning, in the literature and in other engines. The spelling
+    is the source's.
+    """
 
     def default_for(self, game: str | None) -> Value:
         """The default value in a game. ``None`` stands for every game that has no default of its own."""
@@ -185,7 +193,7 @@ def _row(
 ) -> Parameter:
     """Make a row of the table. The arguments are fields of ``Parameter``, with two exceptions.
 
-    ``clock`` sets ``acts_on_clock_only``; ``by_game`` has defaults of single games.
+    ``clock`` sets ``acts_on_clock_only``; ``by_game`` has the defaults of games whose default differs.
     """
     return Parameter(
         name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, off, clock, doc, source,
@@ -201,7 +209,7 @@ _WITH_KINGS = ("xiangqi", "chess")
 """Games with captures and with a king or general that can be mated."""
 _OTHELLO = ("othello",)
 _MEASURED_IN = ("chess",)
-"""Games of the techniques that have been measured in chess only, and are therefore not offered elsewhere."""
+"""Value of ``Parameter.games`` for techniques that have been measured, and are therefore offered, only in chess."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
@@ -625,13 +633,13 @@ PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 @functools.cache
 def parameters_of(game: str) -> tuple[Parameter, ...]:
-    """The rows that apply to a game, with the game's own defaults."""
+    """The rows of ``PARAMETERS`` that apply to a game, with the game's own defaults."""
     return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
 
 
 @functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
-    """The row as it applies to a game: with the game's default, weights files and dependency."""
+    """A row of ``PARAMETERS`` as it applies to a game: with the game's default, weights files and dependency."""
     legal = (game,) if row.kind == "weights" else row.legal
     needed = row.depends_on
     if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
@@ -640,9 +648,9 @@ def _row_for(row: Parameter, game: str) -> Parameter:
 
 
 def row_named(name: str) -> Parameter | None:
-    """The row of a name or alias in any spelling (``null_depth``, ``NullDepth``, ``null-depth``); ``None`` if unknown.
+    """The parameter with a name or alias in any spelling (``null_depth``, ``NullDepth``); ``None`` if there is none.
 
-    A name in ``TEXT_NAMES``, in exactly that spelling, has no row.
+    A name in ``TEXT_NAMES``, in exactly that spelling, has no parameter.
     """
     return None if name in TEXT_NAMES else _BY_SPELLING.get(plain_spelling(name))
 
@@ -665,7 +673,7 @@ def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
 
 
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
-    """The row of a name or alias in any spelling.
+    """The parameter with a name or alias in any spelling.
 
     Raises ``ParameterError`` for an unknown name; the message suggests the most similar name in ``among``, which has
     the names of all parameters by default. ``where`` names the file or option in errors.
@@ -678,7 +686,8 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 
 
 def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
-    """The row of each name, by the name as given. Raises ``ParameterError`` if two names mean the same parameter.
+    """The parameter of each name or alias, by the name as given. Raises ``ParameterError`` for an unknown name, or if
+    two names mean the same parameter.
 
     ``where`` and ``among`` are as for ``find``.
     """
@@ -696,7 +705,7 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
 
 
 def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """Replace every alias in the settings by the parameter's name. Values are not checked.
+    """Replace every alias among the keys of ``settings`` by the parameter's name. Values are not checked.
 
     ``where`` names the file or option in errors. Raises ``ParameterError`` like ``find_all``.
     """
@@ -724,7 +733,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
 
 
 def is_active(name: str, values: Mapping[str, Value]) -> bool:
-    """Whether a parameter has an effect under the given values of all parameters."""
+    """Whether the parameter ``name`` has an effect, given the values of all parameters."""
     needed = BY_NAME[name].depends_on
     # A parameter that does not apply to this game is not in ``values``, and a dependency on it is ignored.
     if needed is None or needed[0] not in values:
@@ -805,7 +814,7 @@ def to_record(values: Mapping[str, Value]) -> Any:
 
 
 def choice_code(name: str, choice: str) -> int:
-    """The integer code of a choice. Compiled code defines its constants for choices by this function."""
+    """The integer code of a choice. Compiled code takes its constants for choices from this function."""
     return BY_NAME[name].legal.index(choice)
 
 

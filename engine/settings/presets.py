@@ -43,15 +43,15 @@ PRESET = schema.declare(
 
 
 def preset_name(name_or_path: str) -> str:
-    """The preset's name, without folder and ``.toml``. A name may contain dots (``xqwlight-0.3``)."""
+    """The preset's name: ``name_or_path`` without folder and ``.toml``. A name may contain dots (``xqwlight-0.3``)."""
     return PurePath(name_or_path).name.removesuffix(".toml")
 
 
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
     """Load a preset: returns the parameters that differ from the game's defaults, by name.
 
-    For a complete preset these include the techniques that it switches off. ``beside`` is an additional folder to
-    search. Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
+    For a complete preset, the result includes the parameters that switch techniques off. ``beside`` is an additional
+    folder to search. Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
     """
     path = find_config("engines", name_or_path, beside)
     table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")

@@ -37,7 +37,7 @@ Read = TypeVar("Read")
 
 
 class Default(Enum):
-    """Meaning of a missing key without a constant default: an error or a computed value."""
+    """Meaning of a missing key that has no constant default: an error, or a value computed from other settings."""
 
     REQUIRED = "required"
     COMPUTED = "computed"
@@ -58,21 +58,21 @@ class Field:
     """Example of a value other than the default; ``None`` for a table that declares its own keys."""
     low: float = 0
     high: float = 0
-    """Maximum of a number; ``low`` is its minimum."""
+    """Maximum of a value that is a number; ``low`` is the minimum."""
     unit: str = ""
     """Unit of a number, as the name of a message in the message catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
     schema: Schema | None = None
     """Schema of the value if it is a table, or a list of tables."""
     expected: str = ""
-    """Description of a valid value, for errors; if empty, it is derived from the kind."""
+    """Description of a valid value, for errors; if empty, the description is derived from the kind of value."""
     message: str = ""
     """Name of the message that explains the key; if empty, the key's own name."""
     name: str = ""
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
     topic: str = ""
-    """Table of the message catalogue that contains the field's description."""
+    """Table of the message catalogue that contains the message about the key."""
 
     @property
     def has_constant_default(self) -> bool:
@@ -131,7 +131,7 @@ class Schema:
     """Name of the table in the reference, and of the message that explains it."""
     catalogue: str
     topic: str
-    """Table of the message catalogue that contains the messages."""
+    """Table of the message catalogue that contains the messages about this table and its keys."""
     keys: Mapping[str, Field]
     others: Field | None = None
     """Declaration for every key that is not in ``keys``; ``None`` if no other keys are allowed."""
@@ -191,7 +191,7 @@ def declare(
 
 
 def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
-    """The fields of a dataclass that declare keys, including each ``ClassVar`` that declares one."""
+    """The fields of a dataclass that declare keys, by name. A ``ClassVar`` that declares a key is included."""
     every: dict[str, dataclasses.Field[Any]] = holder.__dataclass_fields__  # type: ignore[attr-defined]
     return {name: one for name, one in every.items() if DECLARATION in one.metadata}
 
@@ -213,7 +213,9 @@ def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
 
 
 def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """Declare a key whose value is a whole number from ``low`` to ``high``; the rest as for ``key`` and ``Field``."""
+    """Declare a key whose value is a whole number from ``low`` to ``high``; other arguments as for ``key`` and
+    ``Field``.
+    """
     return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
@@ -238,19 +240,22 @@ def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **mor
 
 
 def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value is a list of tables with a common schema; the rest is as for ``key`` and ``Field``."""
+    """Declare a key whose value is a list of tables with a common schema; other arguments as for ``key`` and
+    ``Field``.
+    """
     return key(TABLES, schema=schema, default=default, **more)
 
 
 class Table:
-    """Reads a table of a file. Values are validated against their declarations on access, unknown keys at once.
+    """Reads a table of a file. A value is validated against its declaration on access; unknown keys are rejected when
+    the object is created.
 
     Access to an undeclared key is a programming error and raises ``KeyError``.
     """
 
     def __init__(self, data: object, where: str, schema: Schema, *, knows_all: bool = True, kind: str = "") -> None:
-        """Check the keys of ``data``. ``where`` locates it in errors: the file's path, and for a subtable also its
-        name.
+        """Check the keys of ``data``. ``where`` locates the table in errors: the file's path, and for a subtable also
+        the subtable's name.
 
         ``knows_all`` is false if other code reads further keys, so that unknown keys are allowed. ``kind`` is a key of
         ``FILE_KINDS`` if ``data`` is a whole file, otherwise empty.
@@ -275,10 +280,11 @@ class Table:
         return name in self.data
 
     def __getitem__(self, name: str) -> Any:
-        """The validated value of a key, or its constant default. Raises ``ConfigurationError`` if there is neither.
+        """The validated value of a key, or the key's constant default. Raises ``ConfigurationError`` if the value is
+        invalid, or if there is neither.
 
-        A missing table is read as an empty one. A table with a dataclass is returned as an instance of it, a table
-        whose keys have names that users choose as a dictionary.
+        A missing table is read as an empty one. A table whose schema has a dataclass is returned as an instance of the
+        dataclass, a table whose keys have names that users choose as a dictionary.
         """
         declared = self.schema[name]
         if declared.kinds == (TABLE,):
@@ -314,8 +320,8 @@ class Table:
         return self.schema[name].default is COMPUTED and self.schema[name].kinds != (TABLE,)
 
     def table(self, name: str, names: Sequence[str] | None = None) -> Table:
-        """The subtable ``[name]``, empty if it is missing; ``names`` are the allowed keys, by default all of its
-        schema.
+        """The subtable ``[name]``, empty if it is missing; ``names`` are the allowed keys, by default all keys of the
+        subtable's schema.
         """
         schema = self.schema[name].schema
         assert schema is not None
@@ -361,8 +367,8 @@ class Table:
 def home_of(name: str, schema: Schema) -> str:
     """Hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, otherwise an empty string.
 
-    If it is a valid key under a subtable's ``others``, the hint is like ``"; it belongs in set = { null_move = ...
-    }"``.
+    If ``name`` is a valid key under a subtable's ``others``, the hint is like ``"; it belongs in set = { null_move =
+    ... }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():

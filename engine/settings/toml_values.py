@@ -10,7 +10,7 @@ from typing import Any
 
 
 def toml_value(value: Any) -> str:
-    """Format plain data as TOML; values that TOML does not have are in Python's notation."""
+    """Format plain data as TOML; values of types that TOML does not have are written as Python writes them."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(toml_lines(value)) + "}"
     if isinstance(value, list | tuple):

@@ -2,8 +2,8 @@
 
 A file is TOML. ``game`` names the game, ``provenance`` the origin of the weights, ``features`` the columns, by names
 from ``engine.settings.features``. ``phases`` are rows of whole numbers in hundredths of a point. A feature without a
-column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so that their number must divide
-``STEPS``. In Xiangqi and chess the first row applies with all material, the last one with none; weights are
+column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so ``STEPS`` must be a multiple of
+the number of rows. In Xiangqi and chess the first row applies with all material, the last one with none; weights are
 interpolated between them. ``patterns`` are optional weights of patterns: 16-bit numbers, a row for each of
 ``pattern_phases``, compressed (zlib) and written in base 85.
 
@@ -83,7 +83,7 @@ class Weights:
 
 
 def read_weights(path: Path) -> Weights:
-    """Read a file of weights. Raises ``ConfigurationError``."""
+    """Read a file of weights. Raises ``ConfigurationError`` if the content is invalid."""
     status = path.stat()
     return _read(path, status.st_mtime_ns, status.st_size)
 
@@ -149,7 +149,7 @@ def patterns_text(weights: np.ndarray) -> str:
 
 
 _PROVIDED: dict[str, Weights] = {}
-"""Weights that were registered without a file, for instance received from another machine, by digest."""
+"""Weights that were registered without a file, by digest; for instance, weights received from another machine."""
 
 
 def name_and_digest(value: str) -> tuple[str, str]:
@@ -225,7 +225,7 @@ def _check_numbers(weights: Weights, path: Path) -> None:
 
 
 def pinned(value: str, games: Sequence[str]) -> str:
-    """Add the digest of its weights to a setting: ``name#digest``; see ``find_weights``."""
+    """Add to a setting the digest of the weights that the setting names: ``name#digest``; see ``find_weights``."""
     return f"{name_and_digest(value)[0]}#{find_weights(value, games).digest}"
 
 
@@ -254,8 +254,8 @@ _ARRAYS: dict[str, np.ndarray] = {}
 _FILLING = threading.Lock()
 """Lock under which ``_ARRAYS`` is filled.
 
-Otherwise two threads could create the same array, and the first one would be freed while compiled code uses its
-address.
+Without the lock, two threads could create the same array, and the first array would be freed while compiled code uses
+its address.
 """
 
 
@@ -263,7 +263,7 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
     """The weights as 64-bit words for the compiled code of their game. The first word identifies the game.
 
     See ``kernel_words`` in the game's module ``weight_layout``. ``where`` names the file in errors. Raises
-    ``ConfigurationError``.
+    ``ConfigurationError`` if the weights do not fit the compiled code.
     """
     with _FILLING:
         if weights.digest not in _ARRAYS:

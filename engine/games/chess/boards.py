@@ -67,15 +67,15 @@ KNIGHT_ATTACKS = _steps(_KNIGHT_STEPS)
 KING_ATTACKS = _steps(_KING_STEPS)
 """Bitboard of the squares that a king attacks from each square."""
 PAWN_ATTACKS = np.array([_steps([(-1, up), (1, up)]) for up in (1, -1)], np.uint64)
-"""Bitboard of the squares that a pawn attacks, by its side and square."""
+"""Bitboard of the squares that a pawn attacks, by side and square of the pawn: shape (2, 64)."""
 
 _LOWER = np.array([[_bits(_walk(s, -a, -u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
-"""Bitboards of the squares on a line through each square that have lower numbers: shape (64, 4).
+"""For each square and each line through it, the bitboard of the line's squares with lower numbers: shape (64, 4).
 
 The four lines are rank, file, rising diagonal and falling diagonal.
 """
 _UPPER = np.array([[_bits(_walk(s, a, u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
-"""Bitboards of the squares on a line through each square that have higher numbers; see ``_LOWER``."""
+"""For each square and each line through it, the bitboard of the line's squares with higher numbers; see ``_LOWER``."""
 
 ROOK_LINES = np.array([_LOWER[s, 0] | _LOWER[s, 1] | _UPPER[s, 0] | _UPPER[s, 1] for s in range(SQUARES)], np.uint64)
 """Bitboard of the squares that a rook attacks from each square of an empty board."""
@@ -94,7 +94,8 @@ def _between() -> np.ndarray:
 
 
 BETWEEN = _between()
-"""Bitboard of the squares strictly between two squares; 0 if they share no rank, file or diagonal."""
+"""Bitboard of the squares strictly between two squares, indexed by both; 0 if the two share no rank, file or diagonal.
+"""
 
 
 @jit_inlined
@@ -108,7 +109,7 @@ def _line_attacks(square, direction, occupied):
     """Bitboard of the squares on a line that a sliding piece attacks: in both directions, up to and including the first
     piece.
 
-    ``direction`` is the number of the line, as in ``_LOWER``.
+    ``direction`` is the index of the line, 0 to 3, as in ``_LOWER``.
     """
     lower = _LOWER[square, direction]
     upper = _UPPER[square, direction]

@@ -23,7 +23,9 @@ from elolab.engine.games.chess.position import (
 )
 
 EXCHANGE_VALUES = np.array([100, 320, 330, 500, 950, 10_000, 0, 0] * 2, np.int64)
-"""Value of each piece code in exchanges, in centipawns; so high for kings that they capture only undefended pieces."""
+"""Value of each piece code in exchanges, in centipawns. A king's value is so high that kings capture only undefended
+pieces.
+"""
 
 _THREE, _EIGHT = np.uint64(3), np.uint64(8)
 _ALL = np.uint64(ALL)
@@ -52,7 +54,7 @@ def history_piece(state, move):
 
 @jit
 def captured_piece(state, move):
-    """Code of the captured piece, also for en passant captures; ``EMPTY`` if the move is not a capture."""
+    """Code of the piece that a move captures, also en passant; ``EMPTY`` if the move is not a capture."""
     if is_castling(move):
         return np.uint64(EMPTY)
     target = np.uint64(move >> 7) & _SQUARE_BITS
@@ -75,7 +77,7 @@ def is_quiet(state, move):
 
 @jit
 def _promotion_gain(move):
-    """Value that a promotion adds, in centipawns; 0 for other moves."""
+    """Value, in centipawns, that a promotion adds by replacing the pawn; 0 for other moves."""
     if not is_promotion(move):
         return np.int64(0)
     return EXCHANGE_VALUES[np.uint64(move >> 14) & _TYPE_BITS] - EXCHANGE_VALUES[0]

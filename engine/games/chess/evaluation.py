@@ -101,8 +101,8 @@ _PHASE_OF_COUNT = np.array([round(PHASES * count / _FULL_COUNT) for count in ran
 MAX_OF_TERMS = 600
 """Maximum absolute value, in centipawns, of the sum of the evaluation terms (all but piece-square values).
 
-If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
-compute them.
+If the score without these terms lies outside (alpha, beta) by more than this value, the evaluation returns early and
+does not compute them.
 """
 
 _MAX_SCORE = 15_000
@@ -115,7 +115,7 @@ With them, the evaluation is still below the scores of decided games, and fits i
 
 @jit
 def full_score(state):
-    """Sum of the piece-square values, from White's point of view, computed by a scan of the board.
+    """Sum of the piece-square values, as a packed pair from White's point of view, computed by a scan of the board.
 
     Tests compare it with the incrementally updated score in the state.
     """
@@ -209,7 +209,7 @@ def material(state):
 def capture_gain(state, move):
     """Upper bound, in centipawns, of the immediate gain of a capture or promotion.
 
-    A captured piece counts with its piece-square value: the higher of the values for opening and endgame.
+    A captured piece counts with the higher of its two piece-square values, for opening and endgame.
     """
     target = np.uint64(move >> 7) & np.uint64(63)
     pair = state.values[captured_piece(state, move), target]

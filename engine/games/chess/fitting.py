@@ -51,7 +51,7 @@ def _write_row(state, row):
 
 @jit
 def _code_of(state, origin, target, promotion):
-    """Code of a legal move, given its two squares and the type of the promoted piece, 0 without a promotion.
+    """Code of a legal move, given its two squares and the type of piece to promote to, which is 0 without a promotion.
 
     Castling may be given as a king's move of two files or, as in Chess960, as the king's move to its rook.
     """
@@ -139,7 +139,7 @@ class ChessFitting(EvaluationFitting):
     adjudication = Adjudication(resign_score=1000, resign_moves=4, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights: their unit, and the meaning of their two rows."""
+        """A sentence for the file of weights: the unit of the weights, and the meaning of the file's two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -160,7 +160,7 @@ class ChessFitting(EvaluationFitting):
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Share of each of the two rows of weights, opening and endgame, at each phase; see ``EvaluationFitting``."""
+        """Shares, from 0 to 1, of the two rows of weights, for opening and endgame: shape (n, 2) for n phases."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:

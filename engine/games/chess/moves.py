@@ -219,7 +219,8 @@ def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, 
 
 @jit
 def _is_castling_legal(state, side, right, king, filled):
-    """Whether the side to move, ``side``, may castle now by a castling right that it has. It must not be in check.
+    """Whether the side to move, ``side``, may castle now by a castling right that it has. The side must not be in
+    check.
 
     ``right`` is the number of the right, 0 to 3, ``king`` the king's square, ``filled`` the occupied squares.
     """
@@ -352,14 +353,14 @@ def generate(state, lists, row):
 def generate_noisy(state, lists, row):
     """Write the legal captures and promotions into row ``row`` of ``lists.moves`` and return their number.
 
-    Promotions to other pieces than a queen are left out.
+    Promotions to rook, bishop and knight are left out.
     """
     return _generate(state, lists, np.int64(row), _NOISY)
 
 
 @jit
 def count_moves(state, lists):
-    """Number of legal moves; does not write to ``lists``."""
+    """Number of legal moves. Unlike move generation, does not write to ``lists``."""
     return _generate(state, lists, np.int64(0), _COUNT)
 
 

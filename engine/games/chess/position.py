@@ -34,7 +34,7 @@ from elolab.engine.values import MAX_GAME_PLIES
 PIECES = 16
 """Size of arrays that are indexed by piece code: a piece's type, plus 8 for Black."""
 ALL = 6
-"""Index in ``pieces`` of all pieces of White; add 8 for Black. On the board it marks an empty square."""
+"""Index in ``pieces`` of all pieces of White; add 8 for Black. In ``board`` the same number marks an empty square."""
 EMPTY = 6
 TERM_COUNT = len(CHESS_TERMS)
 PAWN_CACHE_ENTRIES = 1024
@@ -105,7 +105,7 @@ _SEED = 0x63_68_65_73_73
 """Seed of the hash keys."""
 _KEYS = random_keys(_SEED, (PIECES + 2) * SQUARES + 1)
 PIECE_KEYS = _KEYS[: PIECES * SQUARES].reshape(PIECES, SQUARES).copy()
-"""Hash keys by piece code and square; 0 for codes that no piece has."""
+"""Hash keys by piece code and square: shape (PIECES, SQUARES). The keys of codes that no piece has are 0."""
 PIECE_KEYS[[6, 7, 14, 15]] = 0
 CASTLING_KEYS = _KEYS[PIECES * SQUARES : (PIECES + 1) * SQUARES].copy()
 """Hash keys of castling rights, by the square of the rook."""
@@ -314,8 +314,8 @@ def is_promotion(move):
 
 @jit
 def en_passant_is_legal(state, side, origin, square, others):
-    """Whether the pawn of ``side`` on ``origin`` may capture en passant on ``square`` without exposing its king to
-    attack.
+    """Whether the pawn of ``side`` on ``origin`` may capture en passant on ``square`` without exposing the side's king
+    to attack.
 
     ``others`` are the occupied squares without the captured pawn.
     """
@@ -342,8 +342,8 @@ def may_capture_in_passing(state, side, square, others):
 def _passed_square(state, side, target, others):
     """The en passant square after a pawn of ``side`` has made a double step to ``target``.
 
-    It is ``NO_SQUARE`` if no legal en passant capture is possible. ``others`` are the occupied squares without the pawn
-    that has moved.
+    The result is ``NO_SQUARE`` if no legal en passant capture is possible. ``others`` are the occupied squares without
+    the pawn that has moved.
     """
     # One rank behind the target.
     square = target ^ _EIGHT

@@ -157,7 +157,8 @@ _KING_MIX = np.array(
 
 @jit
 def _weigh(state, counts, term, count):
-    """Packed value of ``count`` times the weights of a term; also adds ``count`` to ``counts`` if that is an array.
+    """Packed value of ``count`` times the weights of a term; also adds ``count`` to ``counts`` if ``counts`` is an
+    array.
 
     ``count`` is negative for Black.
     """
@@ -176,13 +177,13 @@ def _turned(bits):
 
 @jit
 def _beside(bits):
-    """Bitboard of the squares directly to the left and to the right of the given ones."""
+    """Bitboard of the squares directly to the left and to the right of the squares in ``bits``."""
     return ((bits & _NOT_FILE_H) << ONE) | ((bits & _NOT_FILE_A) >> ONE)
 
 
 @jit
 def _up(bits):
-    """Bitboard of the given squares and all squares above them on their files."""
+    """Bitboard of the squares in ``bits``, and of all squares above them on the same files."""
     bits |= bits << _EIGHT
     bits |= bits << _SIXTEEN
     return bits | (bits << _THIRTY_TWO)
@@ -190,7 +191,7 @@ def _up(bits):
 
 @jit
 def _down(bits):
-    """Bitboard of the given squares and all squares below them on their files."""
+    """Bitboard of the squares in ``bits``, and of all squares below them on the same files."""
     bits |= bits >> _EIGHT
     bits |= bits >> _SIXTEEN
     return bits | (bits >> _THIRTY_TWO)
@@ -549,8 +550,8 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 def _count_passed(state, counts, side, sign, passed, all_pieces, own_attacks, enemy_attacks):
     """Packed value of ``passed``, one side's passed pawns, apart from the value of their ranks.
 
-    Counts free, safe and defended squares ahead of them, the distances of both kings, and rooks behind them. ``sign``
-    is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and the attacks are bitboards.
+    Counts free, safe and defended squares ahead of the pawns, the distances of both kings, and rooks behind the pawns.
+    ``sign`` is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and the attacks are bitboards.
     """
     base = np.uint64(side << 3)
     turn = 56 * side

@@ -45,7 +45,9 @@ def _ray(square: int, across: int, down: int) -> int:
 
 
 _UPWARD = ((1, 0), (-1, 1), (0, 1), (1, 1))
-"""The four directions towards higher square numbers, as steps (files, ranks); the other four are their opposites."""
+"""The four directions towards higher square numbers, as steps (files, ranks). The other four directions are opposite to
+these.
+"""
 RAYS = np.array(
     [
         [_ray(square, a, d) for a, d in _UPWARD] + [_ray(square, -a, -d) for a, d in _UPWARD]

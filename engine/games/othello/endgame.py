@@ -44,12 +44,13 @@ _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
 _LAST = 4
 """Maximum number of empty squares for which there is a specialized function."""
 _ACCOUNTED_TOGETHER = 8
-"""Maximum number of empty squares of a subtree whose nodes are counted first and then reported to the search together.
+"""Maximum number of empty squares of a subtree that is searched completely before its nodes are reported to the search.
 
-Search limits are thus checked about once a millisecond.
+So search limits are checked about once a millisecond, and not at every node.
 """
 _STABILITY_FROM = 20
-"""Minimum alpha, in discs, at which stable discs are computed. Below it, they rarely cause a cutoff."""
+"""Minimum alpha, in discs, at which stable discs are computed. With a lower alpha, stable discs rarely cause a cutoff.
+"""
 
 QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
 _QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]
@@ -317,7 +318,9 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
+    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which sets ``search.stopped`` if a limit is
+    reached.
+    """
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)
@@ -327,9 +330,9 @@ def _account(search, parameters):
 def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
     """Write the moves to ``squares``, a bitboard, and their ordering scores into row ``row`` of ``lists``.
 
-    ``table_move`` is the square of the best move in the solver's table entry, and ``hint`` the one in the search's
-    entry; -1 for none. If a child's table entry proves that the node's value is at least ``beta``, returns that lower
-    bound; otherwise returns ``WORST``.
+    ``table_move`` is the square of the best move in the solver's table entry, ``hint`` the square of the best move in
+    the search's own entry; -1 for none. If a child's table entry proves that the node's value is at least ``beta``,
+    returns that lower bound; otherwise returns ``WORST``.
     """
     index = np.uint64(row)
     count = np.uint64(0)
@@ -389,7 +392,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
     """Solve a position with few empty squares by ``_solve_unsorted``, and report its nodes to ``spend_nodes``.
 
     ``empties`` is the number of empty squares. Returns the result in discs for the side to move; outside (alpha, beta)
-    it is only a bound. It is meaningless if ``search.stopped`` is set.
+    it is only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     search.leaf_nodes = 0
     if empties == _LAST:
@@ -479,7 +482,7 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
 def solvable(state, parameters, depth):
     """Whether the solver should take over a node with ``depth`` plies left to search.
 
-    It should if ``depth`` reaches the end of the game, and at most ``endgame_empties`` squares are empty.
+    The solver takes over if ``depth`` reaches the end of the game, and at most ``endgame_empties`` squares are empty.
     """
     empties = popcount(~(state.discs[0] | state.discs[1]))
     return empties <= parameters.endgame_empties and depth >= empties

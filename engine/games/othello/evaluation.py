@@ -52,7 +52,7 @@ _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 @jit
 def _beside_empty_corners(corners):
-    """Bitboard of the squares next to the given corners: their X squares (diagonal) and C squares (on the border)."""
+    """Bitboard of the squares next to ``corners``: the corners' X squares (diagonal) and C squares (on the border)."""
     return neighbours(corners) & ~CORNERS
 
 
@@ -134,7 +134,7 @@ def read_patterns(own, other, occupations):
 def _pattern_value(state, own, other, step):
     """Sum of the pattern weights, in hundredths of a disc for the side to move.
 
-    ``step`` is the number of discs placed since the start; it selects the weights.
+    ``step``, the number of discs placed since the start, selects the weights.
     """
     read_patterns(own, other, state.occupations)
     phase = np.uint64(step * state.pattern_phases // STEPS)
@@ -151,13 +151,15 @@ def _pattern_value(state, own, other, step):
 
 @jit
 def step_of(own, other):
-    """Number of discs placed since the start, which is the index of the row of weights."""
+    """Number of discs placed since the start of the game. It is also the index of the weights for the position."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
 
 
 @jit
 def evaluate_boards(state, own, other):
-    """Static evaluation in hundredths of a disc for the side to move; ``own`` are its discs."""
+    """Static evaluation in hundredths of a disc, for the side to move. ``own`` has the discs of the side to move,
+    ``other`` the other side's discs.
+    """
     own_moves = legal_squares(own, other)
     other_moves = legal_squares(other, own)
     if own_moves == NONE and other_moves == NONE:

@@ -79,7 +79,9 @@ class OthelloFitting(EvaluationFitting):
     solved_steps = 48
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights: their unit, and the steps of the game to which each row applies."""
+        """A sentence for the file of weights: the unit of the weights, and the steps of the game to which each row
+        applies.
+        """
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -113,7 +115,7 @@ class OthelloFitting(EvaluationFitting):
         return weight_numbers()[places]
 
     def text_of(self, row: Any) -> str:
-        """Text of the position, with the side to move as Black."""
+        """Text of the position that a row encodes, with the side to move as Black."""
         state = new_record(STATE_DTYPE)
         state.discs[0], state.discs[1] = row
         return notation.format_position(state)

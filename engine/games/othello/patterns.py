@@ -52,7 +52,8 @@ def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """All distinct rotations and reflections of all patterns, each as the pattern's number and its squares.
+    """All distinct rotations and reflections of all patterns, each as the pattern's index in ``PATTERNS`` and its
+    squares.
 
     The first square is the lowest digit of the occupation index.
     """
@@ -69,7 +70,9 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Index at which each pattern's occupations begin in the table of all occupations, by pattern number."""
+"""Index at which each pattern's occupations begin in the table of all occupations, by the pattern's index in
+``PATTERNS``.
+"""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
 """Number of 16-bit pattern weights of one phase in compiled code, padded to fill whole 64-bit words."""
@@ -80,7 +83,7 @@ def _digit_values() -> np.ndarray:
     """Contribution of the discs on a rank to the occupation index of each pattern instance.
 
     The discs of one side on a rank are a byte. The result is a flat uint16 array, indexed by rank, byte and instance.
-    It applies to the side to move; the other side's contribution is twice as large.
+    The values are for discs of the side to move; a disc of the other side contributes twice as much.
     """
     values = np.zeros((RANKS, BYTES, LANES), np.uint16)
     for lane, (_, squares) in enumerate(INSTANCES):
@@ -95,7 +98,9 @@ DIGIT_VALUES = _digit_values()
 
 @functools.cache
 def weight_numbers() -> np.ndarray:
-    """Number of the weight for each occupation, counted from 0: int32 of shape (OCCUPATIONS,)."""
+    """Index of the weight for each occupation: int32 of shape (OCCUPATIONS,). Mirrored occupations of a symmetric
+    pattern have the same index.
+    """
     numbers = np.empty(OCCUPATIONS, np.int32)
     used = 0
     for start, size, squares in zip(STARTS, SIZES, PATTERNS.values(), strict=True):

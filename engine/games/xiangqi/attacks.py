@@ -54,7 +54,8 @@ from elolab.engine.games.xiangqi.position import (
 def major_attacks(state, attacker, target):
     """Whether a rook, horse or cannon could capture on the square ``target``.
 
-    ``attacker`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    ``attacker`` is the capturing piece's slot, a number that identifies the piece: 16 to 31 for Red's pieces, 32 to 47
+    for Black's.
     """
     origin = np.int64(state.square[attacker])
     kind = SLOT_TYPE[attacker]
@@ -86,7 +87,7 @@ def slides_to(state, origin, target):
 def _steps_to(state, slot, at, target):
     """Whether a general, advisor, elephant or pawn, standing on square ``at``, could capture on ``target``.
 
-    ``slot`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    ``slot`` is the piece's slot, a number that identifies the piece: 16 to 31 for Red's, 32 to 47 for Black's.
     """
     side = (slot >> 4) - 1
     kind = SLOT_TYPE[slot]
@@ -110,7 +111,7 @@ def _steps_to(state, slot, at, target):
 def reaches(state, slot, at, target):
     """Whether a piece of any type, standing on square ``at``, could capture on ``target``.
 
-    ``slot`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    ``slot`` is the piece's slot, a number that identifies the piece: 16 to 31 for Red's, 32 to 47 for Black's.
     """
     kind = SLOT_TYPE[slot]
     if kind == HORSE or kind == ROOK or kind == CANNON:
@@ -211,7 +212,7 @@ def cheapest_attacker(state, side, target):
 def lift(state, slot):
     """Remove a piece, given its piece slot, from the board during a static exchange; ``drop`` puts it back.
 
-    The state's incremental sums and its hash are not updated.
+    The state's incremental sums and hash are not updated.
     """
     slot &= SLOT_BITS
     at = np.int64(state.square[slot])
@@ -224,7 +225,7 @@ def lift(state, slot):
 
 @jit
 def drop(state, slot, at):
-    """Put back a piece that ``lift`` has removed, given its piece slot, on square ``at``."""
+    """Put a piece that ``lift`` has removed, given its piece slot, back on square ``at``."""
     slot &= SLOT_BITS
     side = ((slot >> 4) - 1) & 1
     state.square[slot] = at

@@ -119,7 +119,7 @@ def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Piece-square values by piece slot and square, from Red's point of view.
+    """Piece-square values by piece slot and square, from Red's point of view: shape (SLOTS, SQUARES).
 
     ``material`` has a value for each piece type. ``squares`` has rows of values to add, by type; ``None`` for material
     only. Black's values are Red's, mirrored across the river and negated.
@@ -146,8 +146,8 @@ _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MAT
 MAX_OF_PLACES = 300
 """Maximum absolute value, in centipawns, of the sum of the square terms (evaluation terms that depend on squares).
 
-If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
-compute them.
+If the score without the square terms lies outside (alpha, beta) by more than this value, the evaluation returns early
+and does not compute them.
 """
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
@@ -160,7 +160,7 @@ _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in 
 
 MAX_EXCHANGED = 31
 _GENERAL_IN_EXCHANGE = 10_000
-"""Value of a general in static exchanges, so high that it captures only undefended pieces."""
+"""Value of a general in static exchanges, in centipawns: so high that a general captures only undefended pieces."""
 
 
 @jit
@@ -294,7 +294,9 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """Piece-square value of the captured piece, in centipawns: the higher of its values for opening and endgame."""
+    """Piece-square value of the captured piece, in centipawns: the higher of the piece's values for opening and
+    endgame.
+    """
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))

@@ -162,7 +162,7 @@ class XiangqiFitting(EvaluationFitting):
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights: their unit, and the meaning of their two rows."""
+        """A sentence for the file of weights: the unit of the weights, and the meaning of the file's two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -187,7 +187,7 @@ class XiangqiFitting(EvaluationFitting):
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Share of each row of weights (full material, no material) at each phase; see ``EvaluationFitting``."""
+        """Shares, from 0 to 1, of the two rows of weights, for full and for no material: shape (n, 2) for n phases."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:

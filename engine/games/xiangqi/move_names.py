@@ -101,16 +101,16 @@ _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a piece stands among its side's pieces of the same type."""
+    """Place of a piece among the pieces of its side and type, from which the piece's name in a move follows."""
 
     file: int
-    """Number of the piece's file, counted from its own side's right, from 1."""
+    """Number of the piece's file, 1 to 9, counted from the right of the piece's own side."""
     rank: int
     """Index of the piece among its side's pieces of the same type on the file; 0 is the foremost."""
     count: int
-    """Number of pieces of this type on the file."""
+    """Number of the side's pieces of this type on the file, this piece included."""
     tandem_files: int
-    """Number of tandem files: files with several pieces of this type."""
+    """Number of tandem files: files with several of the side's pieces of this type."""
     overall: int
     """Index of the piece among all pieces of its type on tandem files; 0 for a piece on any other file.
 
@@ -187,7 +187,9 @@ def _played(position: Position, number: int, word: str, first_rank: int) -> str:
 
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
-    """Whether most moves are in SAN. Coordinates do not count, although some of them match SAN (``H2e2``)."""
+    """Whether most moves are in SAN. Coordinates do not count as SAN, although some coordinates also match it
+    (``H2e2``).
+    """
     return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
 
 
@@ -307,7 +309,7 @@ def _file_number(square: int, side: int) -> int:
 
 
 def _advance(square: int, side: int) -> int:
-    """Number of ranks that a square is ahead of the side's own back rank."""
+    """Number of ranks from the side's own back rank to a square, 0 to 9."""
     return square // 9 if side == RED else 9 - square // 9
 
 
@@ -348,7 +350,7 @@ def _numeral(number: int, side: int) -> str:
 def _named_by_file(kind: int, place: _Place) -> bool:
     """Whether the name of a piece of type ``kind`` needs only its file.
 
-    This includes one of two advisors or elephants on a file: only one of them can advance, and only the other can
+    This includes one of two advisors or elephants on a file: only one of the two can advance, and only the other can
     retreat.
     """
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
@@ -414,7 +416,8 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """Names by the file alone of one of exactly two pieces of its type on the file; for any other piece none.
+    """Names that give only the file, for one of exactly two pieces of type ``kind`` on a file. The set is empty for any
+    other piece.
 
     Such a name is accepted as input if only one of the two pieces can make the move.
     """
@@ -500,7 +503,8 @@ def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
     """Read moves in SAN, with ranks counted from ``first_rank``, up to the first illegal one.
 
-    Returns the legal moves in ICCS, and the error of the illegal move; ``None`` if all are legal.
+    Returns the legal moves in ICCS, and the error that the illegal move raised. The error is ``None`` if all moves are
+    legal.
     """
     trial = position.copy()
     moves: list[str] = []
@@ -515,7 +519,8 @@ def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple
 
 
 def _square(file: str, rank: str, first_rank: int) -> int:
-    """Index of a square: nine times the rank plus the file, both from 0; -1 if the square is off the board.
+    """Index of a square: nine times the rank plus the file, where rank and file count from 0; -1 if the square is off
+    the board.
 
     ``first_rank`` is the number of Red's home rank in ``rank``.
     """

@@ -65,10 +65,16 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of move generation: all legal moves, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Bit in the result of ``_suspects`` that is set if the position has critical squares."""
+"""Bit in the result of ``_suspects`` that is set if the position has critical squares.
+
+On a critical square a piece would block a check, capture the checking piece, or become a cannon's screen.
+"""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Whether a piece's moves are tested for legality: none of them, all, or only moves to critical squares."""
+"""Which moves of a piece are tested for legality: none, all, or only moves to critical squares.
+
+On a critical square the piece would block a check, capture the checking piece, or become a cannon's screen.
+"""
 
 # Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
@@ -236,7 +242,10 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Mark a square as critical in the state. Returns ``_CRITICAL_POSITION``, for the result of ``_suspects``."""
+    """Mark a square as critical in the state: moves to it must be tested for legality.
+
+    Returns ``_CRITICAL_POSITION``, a bit that ``_suspects`` includes in its result.
+    """
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -244,7 +253,8 @@ def _add_critical(state, square):
 
 @jit
 def _add_critical_line(state, start, step, one, other):
-    """Mark squares number ``one`` to ``other`` of a line as critical. Returns ``_CRITICAL_POSITION``.
+    """Mark the squares with the numbers ``one`` to ``other`` of a line as critical: moves to them must be tested for
+    legality.
 
     Square number p of the line is ``start`` + p * ``step``.
     """
@@ -255,7 +265,10 @@ def _add_critical_line(state, start, step, one, other):
 
 @jit
 def _suspects_on_line(state, base, line, start, step, place):
-    """Suspects on one line through the general; see ``_suspects``.
+    """Suspects on one line through the general: pieces of its side that may expose it by leaving their squares; see
+    ``_suspects``.
+
+    Also marks the line's critical squares.
 
     The general is square number ``place`` of the line; square number p is ``start`` + p * ``step``. ``base`` is the
     first piece slot of the general's side. ``line`` is the general's entry in ``RANK_MET`` or ``FILE_MET``.
@@ -299,8 +312,8 @@ def _suspects(state, base, general):
     """Suspects of the side to move: pieces whose moves must all be tested. Bit n stands for piece slot ``base`` + n.
 
     If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and ``state.critical`` has the
-    squares. It may have more squares than necessary, because moves to them are only tested. ``base`` is the side's
-    first slot, and ``general`` the square of its general.
+    squares. ``state.critical`` may have more squares than necessary; this costs only needless tests. ``base`` is the
+    side's first slot, and ``general`` the square of its general.
     """
     base &= SLOT_BITS
     general &= SQUARE_BITS
@@ -336,7 +349,8 @@ def _suspects(state, base, general):
 
 @jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
-    """Append to row ``row`` the legal moves from ``origin`` to the squares of ``mask``, or only count these moves.
+    """Append to row ``row`` of ``lists.moves`` the legal moves from ``origin`` to the squares of ``mask``, or only
+    count these moves.
 
     Bit b of ``mask`` is square ``start`` + b * ``step``. ``mode`` is a mode of move generation such as ``CAPTURES``,
     ``test`` a legality test such as ``NO_TEST``. Returns ``count`` plus the number of moves.
@@ -356,7 +370,7 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
 
 @jit
 def _elephant_mask(state, origin):
-    """Squares that an elephant on ``origin`` can reach, as bits of its half of the board."""
+    """Squares that an elephant on ``origin`` can reach, as bits of the elephant's half of the board."""
     mask = 0
     index = 0
     while ELEPHANT_TARGETS[origin, index] != NOWHERE:
@@ -370,8 +384,8 @@ def _elephant_mask(state, origin):
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
     """Append or count the moves of rooks and cannons. Returns ``count`` plus the number of moves.
 
-    All moves of ``suspects`` are tested; bit n stands for piece slot ``base`` + n. ``others`` is the legality test for
-    other pieces. ``base`` is the side's first slot, 16 or 32.
+    All moves of ``suspects``, pieces that may expose the general, are tested for legality; bit n stands for piece slot
+    ``base`` + n. ``others`` is the legality test for other pieces. ``base`` is the side's first slot, 16 or 32.
     """
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -409,10 +423,12 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Slots of horses, pawns, elephants and advisors, minus the side's first slot, in the order of move generation."""
+"""Piece slots of horses, pawns, elephants and advisors, as offsets from their side's first slot, in the order of move
+generation.
+"""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
-"""Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
+"""Index of the first elephant in ``JUMPER_OFFSETS``; the advisors come after the elephants."""
 
 
 @jit
@@ -440,7 +456,10 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of horses, pawns, elephants and advisors, like ``_take_sliders``."""
+    """Append or count the moves of horses, pawns, elephants and advisors.
+
+    Arguments and result are as for ``_take_sliders``.
+    """
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.
@@ -513,7 +532,7 @@ def generate_noisy(state, lists, row):
 
 @jit
 def count_moves(state, lists):
-    """Number of legal moves; does not write to ``lists``."""
+    """Number of legal moves. Unlike move generation, does not write to ``lists``."""
     return _generate(state, lists, np.int64(0), COUNT)
 
 

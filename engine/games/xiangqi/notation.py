@@ -195,7 +195,8 @@ def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
     """Convert moves to coordinates with ranks from 0 to 9. Raises ``MoveError`` for an illegal move.
 
     ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1``, or ``auto`` to infer it. ``auto`` selects the
-    number that makes all moves legal; if both do and differ, it raises an error that shows both readings.
+    number that makes all moves legal. If both numbers do, and the resulting moves differ, raises ``MoveError``, which
+    shows both readings.
     """
     if ranks in ("0", "1"):
         return _in_base(moves, int(ranks))

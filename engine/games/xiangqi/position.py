@@ -48,16 +48,18 @@ BITS_IN_HALF = np.array(
     [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
     np.int64,
 )
-"""Bit of a square within a half, by half and square; 0 if it lies in the other half or is ``NOWHERE``."""
+"""Bit of a square within a half of the board, by half and square; 0 if the square lies in the other half or is
+``NOWHERE``.
+"""
 WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
 NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
 """Squares of all files except the last, as bits of a half of the board."""
 LAST_RANK_OF_HALF = 9 * 4
-"""Number of bits from the first rank of a half to its last rank."""
+"""Number of bits by which squares of a half's first rank are shifted to its last rank."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
-"""Index of the first of each rank's nine bits within its half."""
+"""By rank, the index of the rank's first bit within its half of the board. A rank has nine bits."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
 TERM_COUNT = len(XIANGQI_TERMS)
@@ -175,6 +177,7 @@ def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
     The reach entry holds three sets of squares as bits: empty squares that a slider reaches, squares on which a rook
     captures, and squares on which a cannon captures. The met entry holds the places of the first three pieces in each
     direction, four bits each.
+
     ``place`` is the square's place on the line.
     """
     reach = places = 0
@@ -252,14 +255,20 @@ GENERAL_MASKS = np.array(
     + [(0, 0)],
     np.int64,
 )
-"""Squares that a general can move to, by its square, as bits of each half of the board."""
+"""Squares that a general can move to, by the general's square: shape (SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+"""
 
 ADVISOR_MASKS = np.array(
     [_mask([t for _, _, t in _steps(s, _DIAGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
     + [(0, 0)],
     np.int64,
 )
-"""Squares that an advisor can move to, by its square, as bits of each half of the board."""
+"""Squares that an advisor can move to, by the advisor's square: shape (SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+"""
 
 _elephant = [
     [
@@ -273,11 +282,17 @@ ELEPHANT_TARGETS = _padded([[t for t, _ in row] for row in _elephant], 5)
 ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
-"""Squares that an elephant can move to on an empty board, by its square, as bits of each half."""
+"""Squares that an elephant can move to on an empty board, by the elephant's square: shape (SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+"""
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
-"""Squares that advisors and elephants can ever reach, as bits, by their half of the board."""
+"""Squares that advisors and elephants can ever reach: the bits of the first and of the second half of the board."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
-"""Squares on which a piece blocks an elephant (elephant eyes), by the elephant's square, as bits of each half."""
+"""Elephant eyes, squares on which a piece blocks an elephant, by the elephant's square: shape (SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+"""
 
 _horse = [
     [(t, s + (df // 2 if abs(df) == 2 else dr // 2 * 9)) for df, dr, t in _steps(s, _HORSE_JUMPS)]
@@ -286,19 +301,27 @@ _horse = [
 
 
 def _horse_masks(square: int) -> list[tuple[int, int]]:
-    """Squares that a horse on ``square`` can move to, as bits of each half, for each set of blocked legs.
+    """Squares that a horse on ``square`` can move to, for each of the 16 sets of blocked legs.
 
-    The set is the index in the list: bit 0 for the leg to the left, 1 below, 2 right, 3 above.
+    An element has the bits of the first and of the second half of the board. The index of the element is the set of
+    blocked legs: bit 0 for the leg to the left, 1 below, 2 right, 3 above.
     """
     bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
     return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
 
 
 HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [(0, 0)], np.int64)
-"""Squares from which a horse reaches a target on an empty board, by target square, as bits of each half."""
+"""Squares from which a horse reaches a target on an empty board, by target square: shape (SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+"""
 
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
-"""Squares that a horse can move to, by its square and the bits of ``blocked_legs``, as bits of each half."""
+"""Squares that a horse can move to, by the horse's square and its blocked legs, as ``blocked_legs`` returns them.
+
+The shape is (SQUARES + 1, 16, 2). The two numbers are bits of the first and the second half of the board. The last row
+is for ``NOWHERE``, and is 0.
+"""
 
 # The leg that must be free for a horse on one square to reach another; 255 if it cannot. NOWHERE reaches nothing.
 HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
@@ -309,8 +332,8 @@ for _square, _row in enumerate(_horse):
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
 """Table [general's square, square]: 1 if a move from or to the square can affect attacks on the general, otherwise 0.
 
-It is 1 for the squares of the general's rank and file, for squares from which a horse attacks the general, and for the
-legs of these horses.
+The element is 1 for the squares of the general's rank and file, for squares from which a horse attacks the general, and
+for the legs of these horses.
 """
 for _general in range(SQUARES):
     for _square in range(SQUARES):
@@ -329,7 +352,11 @@ def _pawn_targets(side: int, square: int) -> list[int]:
 PAWN_MASKS = np.array(
     [[_mask(_pawn_targets(side, s)) for s in range(SQUARES)] + [(0, 0)] for side in (RED, BLACK)], np.int64
 )
-"""Squares that a pawn can move to, by its side and square, as bits of each half of the board."""
+"""Squares that a pawn can move to, by the pawn's side and square: shape (2, SQUARES + 1, 2).
+
+The two numbers are bits of the first and the second half of the board. The squares' last row is for ``NOWHERE``, and is
+0.
+"""
 
 
 @jit

@@ -120,14 +120,16 @@ def _may_be_chased(slot, at):
 def _worth(slot, at):
     """Value of the piece with piece slot ``slot``, on square ``at``, in units of the Chinese rule.
 
-    It is 0 for a pawn that has not crossed the river.
+    The value is 0 for a pawn that has not crossed the river.
     """
     return _WORTH[SLOT_TYPE[slot]] if _may_be_chased(slot, at) else np.int64(0)
 
 
 @jit
 def _exchange(state, target):
-    """Units of the Chinese rule that the side to move wins on ``target`` if both sides make their best captures."""
+    """Material that the side to move wins on ``target`` if both sides make their best captures there, in units of the
+    Chinese rule.
+    """
     worth = _worth(np.int64(state.board[target]), target)
     best = np.int64(0)
     if worth == 0:
@@ -145,7 +147,9 @@ def _exchange(state, target):
 
 @jit
 def _may_go(state, slot, at, target):
-    """Whether the piece with slot ``slot``, on square ``at``, can move to ``target``; it may expose its general."""
+    """Whether the piece with slot ``slot``, on square ``at``, can move to ``target``, even if the move exposes the
+    general of the piece's side.
+    """
     other = np.int64(state.board[target])
     if other != 0:
         return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
@@ -305,7 +309,11 @@ def _chased_by_move(state, move, end):
 
 @jit
 def _attacks_by_move(state, move, end):
-    """Play ``move``; return -1 if it is an attack under the Chinese rule, otherwise 0. See ``_chased_by_move``."""
+    """Play ``move``; return -1 if the move is an attack under the Chinese rule, otherwise 0. Does not take the move
+    back.
+
+    ``end`` is as for ``_chased_by_move``.
+    """
     side = np.int64(state.side)
     evades = in_check(state) and SLOT_TYPE[state.board[move & 127]] == GENERAL
     threatened = _can_mate(state)
@@ -319,7 +327,8 @@ def _attacks_by_move(state, move, end):
 
 @jit
 def _chaser(state, first, end):
-    """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``.
+    """The side that chased the same piece with every one of its moves since ply ``first``: 0, 1, ``_NOBODY`` or
+    ``_BOTH``.
 
     Under the Chinese rule, a side counts if each of its moves was an attack on any piece or a mate threat. Only pieces
     with a slot offset below ``end`` count as attackers (see ``_attack_masks``).
@@ -352,7 +361,7 @@ def _chaser(state, first, end):
 
 @jit
 def _checker(state, first):
-    """The side that gave check with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+    """The side that gave check with every one of its moves since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
     last = np.int64(state.ply)
     mover = 1 - np.int64(state.side)
     every = 3 if in_check(state) else 3 & ~(1 << mover)
@@ -367,7 +376,7 @@ def _checker(state, first):
 
 @jit
 def _judge_repetition(state, first):
-    """Verdict code for the current position, which repeats the position at ply ``first``."""
+    """Verdict code for the current position under the repetition rule. The same position occurred at ply ``first``."""
     if state.repetition == DRAW:
         return _REPETITION
     checker = _checker(state, first)
@@ -387,7 +396,7 @@ def _judge_repetition(state, first):
 
 @jit
 def _move_limit_reached(state):
-    """Whether the move limit is reached. Each side's checks beyond ``FREE_CHECKS`` do not count towards it."""
+    """Whether the move limit is reached. Each side's checks beyond ``FREE_CHECKS`` do not count towards the limit."""
     if state.move_limit == 0 or state.quiet < state.move_limit:
         return False
     checks = np.zeros(2, np.int64)
@@ -427,7 +436,7 @@ def structure_key(state):
 
 @jit
 def pieces_key(state, side):
-    """Always 0, as ``structure_key``."""
+    """Always 0: a game without a ``structure_key`` needs no hash of the other pieces."""
     return np.uint64(0)
 
 

@@ -180,7 +180,7 @@ def _bits_of_two(state, half, first):
 
 @jit
 def _guards_attack(state, side):
-    """Squares that a side's advisors, elephants and general attack, as bits of its own half."""
+    """Squares that a side's advisors, elephants and general attack, as bits of the side's own half of the board."""
     side &= 1
     base = (side + 1) << 4
     found = GENERAL_MASKS[state.square[base], side]
@@ -390,7 +390,7 @@ def _count_checks(state, side):
 def count_pieces(state):
     """Store the evaluation terms that depend on the numbers of pieces, Red's minus Black's, in ``state.terms``.
 
-    They begin at index ``FIRST_OF_PIECES``.
+    The first of them has the index ``FIRST_OF_PIECES``.
     """
     advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
     elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
