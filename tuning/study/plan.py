@@ -164,10 +164,11 @@ class TuningPlan:
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([planned.limits])
         unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
-        most = max(2 * planned.pairs, games)
-        planned = replace(planned, pairs=most // 2)
         is_rest = is_rest and planned.kind == GAIN
-        if is_rest and self.spec.sampler == "duel":  # which may end its search early
+        most = max(2 * (planned.horizon if is_rest else planned.pairs), games)  # the rest may allow another analysis
+        if not is_rest:
+            planned = replace(planned, pairs=most // 2)
+        elif self.spec.sampler == "duel":  # which may end its search early
             pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
             planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
         reach = reach_of_validation(self, planned, length_of(planned.kind, number))
