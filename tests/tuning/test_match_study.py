@@ -454,4 +454,6 @@ def test_spsa_plays_as_many_pairs_at_once_as_asked(tmp_path: Path) -> None:
     sizes[False].clear()
     tune(matches_from_mapping(data, "here"), tmp_path / "one", match, stream=io.StringIO())
     assert sizes[False] == {1}
+    tune(matches_from_mapping({**data, "sampler": "duel"}, "here"), tmp_path / "duel", match, stream=io.StringIO())
+    assert sizes[False] == {1}
     assert max(sizes[True]) == 8  # playoff and validation
