@@ -15,7 +15,7 @@ from elolab.arena.reports.packed_games import GAMES_FOLDER, GamesOnPage, remove_
 from elolab.arena.reports.plots import LATEX, PLOT_FOLDER, Plot, wanted_formats, write_plots
 from elolab.arena.reports.render import REPORTS, render
 from elolab.arena.statistics.faults import FaultCount, fault_sentences
-from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of
 
 LATEX_NAME = "tables.tex"
 """Name of the file with a report's tables in LaTeX."""
@@ -283,17 +283,44 @@ def latex_tables(document: Document) -> str:
             for one in shown:
                 if isinstance(one, TextTable) and one.rows:
                     tables.append(_latex_table(one, title, f"tab:{section.name}-{len(tables) + 1}"))
-    about = r"% \usepackage{booktabs}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
+    about = r"% \usepackage{array,booktabs}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
     return "\n\n".join([f"% {document.title}\n{about}", *tables]) + "\n"
 
 
+_LATEX_LINE = 78
+"""Characters of a line of text in ``\\footnotesize``, in the class article."""
+_LATEX_GAP = 2
+"""The gap between two columns, in such characters: twice a ``\\tabcolsep`` of 4 pt."""
+_UNBROKEN = re.compile(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+")
+"""A Chinese character, or other characters without a space."""
+
+
+def _latex_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+    """The column types of a table in LaTeX; in a table that is too wide, the widest columns have lines that break."""
+    columns = list(zip(*lines, strict=True))
+    longest = [max(map(columns_of, column)) for column in columns]
+    least = [
+        max((columns_of(word) for cell in column for word in _UNBROKEN.findall(cell)), default=0) for column in columns
+    ]
+    widths = longest.copy()
+    while widths != least and sum(widths) + _LATEX_GAP * len(widths) > _LATEX_LINE:
+        widest = max((place for place, width in enumerate(widths) if width > least[place]), key=widths.__getitem__)
+        widths[widest] -= 1
+    types = []
+    for kind, width, natural in zip(kinds, widths, longest, strict=True):
+        side, ragged = ("r", "left") if kind == NUMBER else ("l", "right")
+        types.append(side if width == natural else rf">{{\ragged{ragged}\arraybackslash}}p{{{0.53 * width:.2f}em}}")
+    return "".join(types)
+
+
 def _latex_table(table: TextTable, caption: str, label: str) -> str:
-    heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
-    columns = "".join("r" if kind == NUMBER else "l" for kind in table.kinds)
-    head, *rows = (" & ".join(cell.translate(_TO_LATEX) for cell in line) + r" \\" for line in (heads, *table.rows))
+    lines = [[f"{title} ({unit})" if unit else title for title, unit in table.heads], *table.rows]
+    columns = _latex_columns(lines, table.kinds)
+    head, *rows = (" & ".join(cell.translate(_TO_LATEX) for cell in line) + r" \\" for line in lines)
     return "\n".join(
         (
-            r"\begin{table}", r"\centering", rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}",
+            r"\begin{table}", r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}",
+            rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}",
             rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
             r"\end{tabular}", r"\end{table}",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,13 @@ def test_signs_of_latex_are_escaped() -> None:
     assert r"\begin{tabular}{lr}" in text
     assert r"a\_b \& \{c\} 5\% \#1 \textbackslash{}d & $-$3.0 \\" in text
     assert r"player & Elo $\pm$ \\" in text
+
+
+@pytest.mark.parametrize("meaning", ["a long meaning of many words " * 9, "由许多汉字写成的很长的含义" * 9])
+def test_the_widest_column_of_a_table_for_latex_has_lines_that_break(meaning: str) -> None:
+    table = table_of(["Parameter", "Meaning", "Recommended"], [["late_move_pruning", meaning, "4"]], [2])
+    text = latex_tables(Document("cup", "", "", (Section("one", "One", (table,)),)))
+    columns = re.search(r"\\begin\{tabular\}\{l>\{\\raggedright\\arraybackslash\}p\{([\d.]+)em\}r\}", text)
+    assert columns
+    em_of_line = 345 / 8.5  # of a line in the class article, in points, and of \footnotesize
+    assert 15 < float(columns[1]) < em_of_line - 0.53 * len("late_move_pruning" + "Recommended")
