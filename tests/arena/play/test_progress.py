@@ -339,7 +339,7 @@ def test_a_stage_may_get_the_games_of_one_that_ends_early(tmp_path: Path) -> Non
     progress = RunProgress(io.StringIO())
     stages = (GameStage("study", 8, 1.0), GameStage("validation", 2, 1.0, is_rest=True))
     plan = StagePlan("cup", tmp_path, stages)
-    assert plan.lines()[2] == "- validation: the rest, at least 2 games, 0 of them stored"
+    assert plan.lines()[2] == "- validation: the remaining games, at least 2 games, 0 of them stored"
     progress.announce(plan)
     progress.begin(8, stage="study")
     assert progress.all_planned == 10
