@@ -298,7 +298,8 @@ def two_players(results: list[tuple[str, str]]) -> tuple[TournamentSpec, list[Ga
 @pytest.mark.usefixtures("without_charts")
 def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
     for results, said in (
-        ([("1-0", "0-1")] * 10, "default leads, clearly ahead of"), ([("0-1", "1-0")] * 10, "clearly ahead of default"),
+        ([("1-0", "0-1")] * 10, "default leads and is clearly ahead of"),
+        ([("0-1", "1-0")] * 10, "clearly ahead of default"),
         ([("1-0", "1-0")] * 9 + [("1-0", "0-1")], "default leads, but is not clearly ahead of"),
         ([("1-0", "1-0")] * 10, "are level"),
     ):  # fmt: skip
