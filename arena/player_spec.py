@@ -37,7 +37,7 @@ from elolab.engine.settings.configuration import (
     refuse_other_kind,
 )
 from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
-from elolab.engine.settings.parameters import by_own_names, resolve
+from elolab.engine.settings.parameters import by_canonical_name, resolve
 from elolab.engine.settings.presets import load_preset, preset_name
 from elolab.engine.settings.schema import Table, entry_of_table, home_of
 from elolab.engine.settings.toml_values import format_toml
@@ -271,7 +271,7 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
         overrides = load_preset(preset, game, beside)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
-    overrides |= by_own_names(table["set"], table.where)
+    overrides |= by_canonical_name(table["set"], table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
     margin_ms = round(1000 * table["margin"])

@@ -17,7 +17,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.parameters import Value, by_own_names
+from elolab.engine.settings.parameters import Value, by_canonical_name
 from elolab.engine.settings.presets import load_preset
 
 for kind in (Line, SearchResult):
@@ -54,7 +54,7 @@ class Engine:
     ) -> None:
         game = str(game)
         if settings is None or isinstance(settings, Mapping):
-            overrides = by_own_names(settings or {})
+            overrides = by_canonical_name(settings or {})
         else:
             from elolab.engine.games import game_named
 

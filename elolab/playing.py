@@ -34,7 +34,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.language import DEFAULT_LANGUAGE
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.parameters import by_own_names
+from elolab.engine.settings.parameters import by_canonical_name
 from elolab.engine.settings.presets import preset_name
 from elolab.runs import (
     SPECIFICATION_NAME,
@@ -513,5 +513,5 @@ def _name_of(entry: Mapping[str, Any]) -> str:
     preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
     if not own or not isinstance(own, Mapping):
         return preset
-    words = describe(by_own_names(own))
+    words = describe(by_canonical_name(own))
     return short_name(words if preset == "default" else f"{preset} with {words}")

@@ -42,7 +42,7 @@ class Catalogue:
         such message.
         """
         text = messages_of(self.package, self.language)[key]
-        return in_number(text, values).format(**values) if values else text
+        return with_number_forms(text, values).format(**values) if values else text
 
     def __contains__(self, key: str) -> bool:
         return key in messages_of(self.package, self.language)
@@ -61,7 +61,7 @@ def messages_of(package: str, language: str) -> dict[str, str]:
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
 
 
-def in_number(text: str, values: dict[str, Any]) -> str:
+def with_number_forms(text: str, values: dict[str, Any]) -> str:
     """Replace each field ``{name:one|many}`` of a message by the form for the number ``values[name]``: ``one`` for 1,
     otherwise ``many``. Other fields remain.
     """

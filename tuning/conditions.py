@@ -17,7 +17,7 @@ from elolab.arena.tournament_spec import RUN, RunSpec
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import GRAMMAR, Limits
-from elolab.engine.settings.parameters import Value, by_own_names, format_value, resolve
+from elolab.engine.settings.parameters import Value, by_canonical_name, format_value, resolve
 from elolab.engine.settings.presets import DEFAULT_PRESET, is_parameter, load_preset, preset_name
 from elolab.engine.settings.schema import Table
 from elolab.tuning.external_engine import (
@@ -184,7 +184,7 @@ def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
         overrides = load_preset(base_name, game, Path(table.where).parent)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: base: {error}") from None
-    own = by_own_names(table["set"], f"{table.where}: [set]")
+    own = by_canonical_name(table["set"], f"{table.where}: [set]")
     resolve(own, f"{table.where}: [set]", game)
     values = resolve({**overrides, **own}, table.where, game)
     return preset_name(base_name) + (f" with {describe(own)}" if own else ""), values

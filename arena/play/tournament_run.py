@@ -49,7 +49,7 @@ from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
-from elolab.engine.settings.parameters import resolve, without_what_is_not_named
+from elolab.engine.settings.parameters import completed_settings, resolve
 
 WITHDRAWALS = "withdrawals"
 """Name of the store's metadata entry that lists the withdrawn players."""
@@ -477,7 +477,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """
     if not player.is_builtin:
         return restored(player)
-    stored = without_what_is_not_named(dict(player.parameters), game)
+    stored = completed_settings(dict(player.parameters), game)
     values = resolve(stored, f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
 

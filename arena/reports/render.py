@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from elolab.engine.language import in_number, messages_of
+from elolab.engine.language import messages_of, with_number_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
     """
 
     def message(key: str, /, **values: Any) -> Markup:
-        text = escape(in_number(messages_of(package, language)[key], values))
+        text = escape(with_number_forms(messages_of(package, language)[key], values))
         return text.format(**values) if values else text
 
     return message

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from elolab.engine.protocols import SERVED_PROTOCOLS, choices_in_words
+    from elolab.engine.protocols import SERVED_PROTOCOLS, protocol_choices
 
     parser.description = (
         "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         choices=tuple(SERVED_PROTOCOLS),
         metavar="NAME",
-        help=choices_in_words(),
+        help=protocol_choices(),
     )
     parser.add_argument(
         "--ranks",

@@ -62,7 +62,7 @@ def protocols_for(game: str) -> list[ServedProtocol]:
     return [SERVED_PROTOCOLS[name] for name in REGISTERED[game].protocols] if game in REGISTERED else []
 
 
-def choices_in_words() -> str:
+def protocol_choices() -> str:
     """The choices of the option ``--protocol``, as a sentence for the option's help: ``for GAME a (default), b or c;
     for ...``.
     """

@@ -704,7 +704,7 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
     return rows
 
 
-def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+def by_canonical_name(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """Replace every alias among the keys of ``settings`` by the parameter's name. Values are not checked.
 
     ``where`` names the file or option in errors. Raises ``ParameterError`` like ``find_all``.
@@ -720,7 +720,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
     """
     rows = PARAMETERS if game is None else parameters_of(game)
     values: dict[str, Value] = {row.name: row.default for row in rows}
-    overrides = by_own_names(overrides, where)
+    overrides = by_canonical_name(overrides, where)
     for name, value in overrides.items():
         row = BY_NAME[name]
         if game is not None and row.games and game not in row.games:
@@ -765,7 +765,7 @@ def needed_for(name: str) -> dict[str, Value]:
     return {**needed_for(parent), parent: default if default in wanted else wanted[0]}
 
 
-def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
+def completed_settings(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
     """All settings of a complete preset, given the ``settings`` that it names: every other technique is switched off.
 
     The parameters of a technique that is off have no effect. Those from the literature keep their defaults; the others
@@ -800,7 +800,7 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
         if not equals:
             raise ParameterError(f"{where} {word!r}: expected name=value")
         given[name.strip()] = value.strip()
-    return {name: BY_NAME[name].check(value, where) for name, value in by_own_names(given, where).items()}
+    return {name: BY_NAME[name].check(value, where) for name, value in by_canonical_name(given, where).items()}
 
 
 def to_record(values: Mapping[str, Value]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from elolab.engine.games import GAMES
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError, find_config, read_toml
-from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
+from elolab.engine.settings.parameters import by_canonical_name, completed_settings, resolve, row_named
 
 DEFAULT_PRESET = "default"
 """Name of the preset with the engine's defaults. It applies to every game, even without a section for it."""
@@ -58,6 +58,6 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     table["description"]  # only checked to be a text
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
-    overrides = by_own_names(table[game], f"{path}: [{game}]")
+    overrides = by_canonical_name(table[game], f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
-    return without_what_is_not_named(overrides, game) if table["complete"] else overrides
+    return completed_settings(overrides, game) if table["complete"] else overrides

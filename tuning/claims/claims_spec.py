@@ -23,7 +23,7 @@ from elolab.engine.games import game_named
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
 from elolab.engine.settings.limits import LimitError, Limits
-from elolab.engine.settings.parameters import Value, by_own_names, resolve
+from elolab.engine.settings.parameters import Value, by_canonical_name, resolve
 from elolab.engine.settings.presets import load_preset
 from elolab.engine.settings.schema import Table
 from elolab.tuning.ablation.ablation_spec import Comparison, Factorial, ablation_from_mapping
@@ -701,5 +701,5 @@ def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
 
 def _overlaid(table: Table, key: str, engine: str) -> dict[str, Any]:
     keys = (key, f"{key}_{engine}")
-    first, second = (by_own_names(table[one], f"{table.where}: {one}") for one in keys)
+    first, second = (by_canonical_name(table[one], f"{table.where}: {one}") for one in keys)
     return {**first, **second}

@@ -19,7 +19,7 @@ from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
 from elolab.arena.run import differences, plain, setting_text
 from elolab.engine.errors import UserError
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.parameters import Value, by_own_names, resolve
+from elolab.engine.settings.parameters import Value, by_canonical_name, resolve
 from elolab.engine.settings.presets import load_preset
 from elolab.engine.settings.schema import Table
 from elolab.tuning.study.space import Space, read_space
@@ -100,7 +100,7 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
     game = game_named(game).name
     table = Table(data, where, OBJECTIVE)
     preset = load_preset(table["base"], game)
-    fixed = {**preset, **by_own_names(table["set"], f"{where}: [set]")}
+    fixed = {**preset, **by_canonical_name(table["set"], f"{where}: [set]")}
     base = resolve(fixed, where, game)
     sampler = table.get("sampler", "tpe", choices=SAMPLERS[len(PAIRED_SAMPLERS) :])
     check_sampler(sampler, where, other="tpe")

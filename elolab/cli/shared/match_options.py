@@ -53,7 +53,7 @@ from elolab.cli.shared.playing_options import (
 from elolab.cli.shared.tournament_output import play_and_print
 from elolab.engine.language import console
 from elolab.engine.settings.limits import GRAMMAR, Limits
-from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
+from elolab.engine.settings.parameters import by_canonical_name, format_value, why_without_effect
 from elolab.engine.settings.whole_numbers import MAX_SEED
 
 DEFAULT_SEED = 1
@@ -233,7 +233,7 @@ def warn_of_settings_without_effect(entries: Sequence[Mapping[str, Any]], player
     """Warn about engine settings that have no effect. ``entries`` are the ``[[players]]`` tables of ``players``."""
     for entry, player in zip(entries, players, strict=True):
         values = dict(player.parameters)
-        for name in by_own_names(entry.get("set", {})):
+        for name in by_canonical_name(entry.get("set", {})):
             reason = why_without_effect(name, values, player.limits)
             if reason is not None:
                 options.warn("console.without_effect", player=player.name, name=name,

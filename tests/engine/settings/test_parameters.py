@@ -27,7 +27,7 @@ from elolab.engine.settings.parameters import (
     Parameter,
     ParameterError,
     Value,
-    by_own_names,
+    by_canonical_name,
     choice_code,
     find,
     find_all,
@@ -152,7 +152,7 @@ def test_every_name_is_found_in_any_spelling(row: Parameter) -> None:
 def test_settings_are_kept_under_the_own_names() -> None:
     given_names = {"NullDepth": 4, "valwindow": 20, "hash": 1}
     own = {"null_depth": 4, "aspiration_window": 20, "hash_mb": 1}
-    assert list(by_own_names(given_names).items()) == list(own.items())
+    assert list(by_canonical_name(given_names).items()) == list(own.items())
     assert resolve(given_names, game="xiangqi") == resolve(own, game="xiangqi")
     assert parse_assignments(f"{name}={value}" for name, value in given_names.items()) == own
     assert parse_assignments(["tempo=3", "tempo=4"]) == {"tempo": 4}
@@ -160,7 +160,7 @@ def test_settings_are_kept_under_the_own_names() -> None:
 
 def test_one_parameter_under_two_names_is_refused_with_both() -> None:
     said = r"^cup\.toml: NullDepth and null-depth are the same parameter, null_depth; give one$"
-    for read in (resolve, by_own_names):
+    for read in (resolve, by_canonical_name):
         with pytest.raises(ParameterError, match=said):
             read({"tempo": 3, "NullDepth": 3, "null-depth": 3}, "cup.toml")
     with pytest.raises(ParameterError, match="--set: hash_mb and Hash are the same parameter, hash_mb"):
