@@ -135,7 +135,7 @@ def test_what_is_missing_is_one_command(
     path, out, result = in_budget
     assert command_line.main(["tune", str(path), "--dry-run", "--out", str(tmp_path / "new")]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "at most 234 games" in said  # 240, less those after the last analysis
+    assert "at most 240 games" in said  # an early end of the search may leave games for another analysis
     assert "Elo with 80 % probability" in said
     (verdict,) = result.verdicts
     if verdict.passed:
