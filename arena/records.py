@@ -38,7 +38,7 @@ class CommitBuild:
         return path == self.tree or path.startswith(self.tree + os.sep)
 
     def inside(self, path: str) -> str:
-        """Make a path in the built tree relative to it; any other text is returned unchanged."""
+        """Return a path inside the tree of the build relative to that tree, and any other text unchanged."""
         return os.path.relpath(path, self.tree) if self.holds(path) else path
 
 

@@ -46,7 +46,7 @@ class Measured(NamedTuple):
     """Measurements of one run."""
 
     added_ms: list[float]
-    """Milliseconds added to each move."""
+    """Milliseconds that the arena adds to the time of each move, as the engine measures that time."""
     games: int
     forfeits: int
     own_forfeits: int | None

@@ -2,7 +2,7 @@
 
 The signature is the total number of nodes of several *variants*: searches of fixed positions, each with its own
 settings. It must change in four cases: when a parameter's default changes, when a switch that a variant sets is
-flipped, when a choice is replaced by any other, and when a number changes a little. Then no change to a technique of
+flipped, when one choice replaces another, and when a number changes a little. Then no change to a technique of
 the search can go unnoticed. Parameters that cannot act in reproducible searches are listed with the reason. The exit
 code is 1 if some change has no effect; it is printed with its parameter.
 

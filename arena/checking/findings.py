@@ -35,7 +35,7 @@ class CheckSettings:
     clock_ms: int = 1_000
     increment_ms: int = 10
     game_moves: int = 100
-    """Number of plies of self-play in the check that the program keeps its clock."""
+    """Number of plies of the self-play game that checks whether the program keeps within its time."""
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8

@@ -214,7 +214,7 @@ class CompiledMoves:
                 player.release_side(side)
 
     def keep(self) -> None:
-        """Append the fetched moves that are not yet in ``moves``. In an ended game, any thread may call this."""
+        """Append the fetched moves that are not yet in ``moves``. Once the game has ended, any thread may call this."""
         self._moves += self._records(self._last)
         self._last = NO_MOVES
 

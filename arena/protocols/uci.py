@@ -290,9 +290,9 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return GameLine(position, self._texts)
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Start the engine if necessary, and prepare the commands that announce a game for compiled code to send.
+        """Start the engine if necessary, and prepare the commands with which compiled code announces the game.
 
-        If compiled code may not play for this engine, ``new_game`` announces the game instead.
+        If compiled code cannot play for this engine, this method calls ``new_game`` instead.
         """
         self._start_for_game(stop)
         process = self._running()

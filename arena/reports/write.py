@@ -113,7 +113,7 @@ def export_joint(
     language: str,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write all files of a joint report into a folder; returns the results.
+    """Write all files of a joint report into a folder; returns the files written and the failures.
 
     ``records`` are the renumbered games of all runs. ``runs`` has the folder and the specification of each run.
     ``notes`` are explanations and warnings for the reader. ``pgn_detail`` is one of ``arena.notation.pgn.DETAILS``.

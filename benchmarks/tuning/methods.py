@@ -159,7 +159,7 @@ def is_accepted(table: Games, values: Values, base: Values, test: GainTest | Seq
 
 
 def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum after settings pairs with the whole budget, without a playoff."""
+    """Spend the whole budget on settings pairs, without a playoff; returns the maximum of the fitted model."""
     return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 

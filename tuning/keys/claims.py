@@ -42,7 +42,8 @@ EXPECTED = {
     "mates": ("same",),
     "exact": ("same",),
 }
-"""Results that a part may expect, by kind of measure; a part without ``expect`` only shows its value."""
+"""Results that a part of a claim may expect, by kind of measure. A part without ``expect`` shows its value without a
+verdict."""
 MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
            "share_difference": 1.0, "differing": 0.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
 """Default margins by kind of measure: Elo for games, percentage points for shares, otherwise percent."""

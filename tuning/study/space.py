@@ -166,13 +166,13 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """The dimensions of a study, and the base. A tuned set of values replaces the base's values of the dimensions."""
+    """The dimensions of a study, and the base settings; a tuned set replaces only the values of the dimensions."""
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]
     """Value of every parameter of the base, by name; for an external engine only the defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine; then ``needs`` alone decides on their effect."""
+    """Whether the dimensions are options of an external engine. If so, only ``needs`` decides if one has an effect."""
     constraints: tuple[str, ...] = ()
     """Comparisons that every set of values satisfies, in the form that ``constraints.holds`` accepts."""
 

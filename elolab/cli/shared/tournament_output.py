@@ -100,8 +100,8 @@ def print_plan(
 ) -> int:
     """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    With ``--json`` prints ``data``, otherwise ``lines``; both are followed by the use of processors. ``purpose``
-    describes the run. Raises ``UserError`` for options with which the run could not be played.
+    With ``--json`` prints ``data``, otherwise ``lines``; either way, the processors that the run would use come last.
+    ``purpose`` describes the run. Raises ``UserError`` if the run could not be played with the given options.
     """
     from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 

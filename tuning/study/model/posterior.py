@@ -38,7 +38,7 @@ PAIRS_PER_RANGE = 100
 SCREENED = 200
 """Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
-"""Maximum number of results that the search for two hills uses before its last stage."""
+"""Maximum number of results used by the search for a second maximum of the response; only its last stage uses all."""
 CLIMBS = ((12, 3), (4, 8))
 """Stages of the search for two hills. Each has the number of starting points that it keeps, and the number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4

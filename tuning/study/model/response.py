@@ -137,8 +137,8 @@ class ResponseModel:
     def summits(self, values: Values, region: tuple[Array, Array]) -> list[Values]:
         """The sets of values nearest to the two maxima of a model with two hills, the higher first; empty for one hill.
 
-        Their choices are the choices of ``values``. They lie within ``region``, the lower and upper bounds of the
-        coordinates.
+        Categorical dimensions have the values in ``values``. Both sets lie within ``region``, the lower and upper
+        bounds of the coordinates.
         """
         found = []
         for maximum in () if self.two_hills is None else self.two_hills.summits:
