@@ -48,9 +48,8 @@ def simulated(settings: SequentialSettings, elo: float, pairs: int, looks: int =
     return float((up < down).mean())
 
 
-@pytest.mark.parametrize(
-    "settings", [SEVERAL[0], *(pytest.param(one, marks=pytest.mark.integration) for one in SEVERAL[1:])]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("settings", SEVERAL)
 def test_the_probability_of_acceptance_is_that_of_simulated_tests(settings: SequentialSettings) -> None:
     for elo in (target_of(settings), 2 * target_of(settings)):
         pairs = 10 * math.ceil(pairs_to_accept(settings, elo) / 10)

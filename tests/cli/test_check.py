@@ -43,6 +43,7 @@ def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]
     assert summary == "Keeps to the protocol: 3 passed, 0 failed, 0 against advice, 1 not applicable."
 
 
+@pytest.mark.integration
 def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "depth", vice="searches_too_deep") == 1
     lines = capsys.readouterr().out.splitlines()

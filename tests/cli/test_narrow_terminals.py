@@ -36,11 +36,10 @@ COMMANDS = (
 )
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    "columns", [48, *(pytest.param(columns, marks=pytest.mark.integration) for columns in (60, 80))]
-)
+@pytest.mark.parametrize("columns", [48, 60, 80])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_line_of_a_result_is_wider_than_the_terminal(
     words: tuple[str, ...],

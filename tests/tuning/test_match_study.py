@@ -180,6 +180,7 @@ print("0 0 8 0 0")
 """
 
 
+@pytest.mark.integration
 def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = command_study(tmp_path, match_pairs=8, constraints=["margin + 1 <= 9"])
     with path.open("a") as file:
@@ -391,14 +392,14 @@ def plan_of(folder: Path, budget: int, sampler: str) -> tuple[TuningSpec, StageP
     return spec, plan_of_run(prepare_tuning(spec), folder, 1)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("sampler", "is_better"),
     [
         ("tpe", True),
-        *(
-            pytest.param(*case, marks=pytest.mark.integration)
-            for case in (("duel", True), ("spsa", True), ("duel", False))
-        ),
+        ("duel", True),
+        ("spsa", True),
+        ("duel", False),
     ],
 )
 def test_a_plan_announces_what_is_played_at_most(sampler: str, tmp_path: Path, *, is_better: bool) -> None:
@@ -441,6 +442,7 @@ def test_a_validation_gets_the_games_that_whole_trials_leave(tmp_path: Path) -> 
     assert plan.games == 592  # whatever the validation gets, although its analyses are some pairs apart
 
 
+@pytest.mark.integration
 def test_spsa_plays_as_many_pairs_at_once_as_asked(tmp_path: Path) -> None:
     sizes: dict[bool, set[int]] = {True: set(), False: set()}
 

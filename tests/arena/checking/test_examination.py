@@ -59,9 +59,10 @@ def failures(outcomes: dict[str, CheckOutcome]) -> dict[str, str]:
     return {name: one.remark.key for name, one in outcomes.items() if one.verdict == "failed" and one.remark}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "protocol",
-    ["uci", *(pytest.param(name, marks=pytest.mark.integration) for name in ("ucicyclone", "ucci", "xboard"))],
+    ["uci", "ucicyclone", "ucci", "xboard"],
 )
 def test_a_program_without_vices_keeps_to_its_protocol(protocol: str) -> None:
     outcomes = examine(mock(protocol))

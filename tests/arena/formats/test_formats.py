@@ -33,6 +33,7 @@ def test_every_format_is_tried() -> None:
     assert {name for name, _ in KINDS} | {"match", "sprt"} == set(FORMATS)
 
 
+@pytest.mark.integration
 @given(tournaments, st.integers(0, 10**6), st.integers(0, 60))
 def test_neither_arrival_nor_interruption_matters(spec: Any, seed: int, stop: int) -> None:
     result = by_chance(seed)

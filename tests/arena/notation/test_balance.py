@@ -125,6 +125,7 @@ def test_generating_gives_up() -> None:
         generate(lambda first, count: [None] * count, 1, within_score(60))
 
 
+@pytest.mark.integration
 def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency() -> None:
     one = generate(random_play(5), 12, within_score(80), concurrency=1)
     two = generate(random_play(5), 12, within_score(80), concurrency=2)

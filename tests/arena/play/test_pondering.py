@@ -262,6 +262,7 @@ def test_hits_cost_only_the_time_after_them(played: list[GameRecord]) -> None:
     assert free < hits
 
 
+@pytest.mark.integration
 def test_who_does_not_ponder_has_no_hits(played: list[GameRecord]) -> None:
     sides = {"fast": 0, "slow": 0, "waits": 0}
     for game in played:
@@ -317,6 +318,7 @@ def test_the_cpu_clock_counts_no_time_of_other_threads() -> None:
 # --- Built-in players on the wall clock -------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_a_game_with_both_sides_thinking_at_once() -> None:
     before = threading.active_count()
     (record,) = play_builtin(builtin("A", "clock=1+0.03"), builtin("B", "clock=1+0.03"))

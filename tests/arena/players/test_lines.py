@@ -71,7 +71,8 @@ def test_games_of_xiangqi_are_the_same(protocol: str, limit: str) -> None:
         assert played(xiangqi_match.play_one(reformatted(spec, form), other)) == expected, form
 
 
-@pytest.mark.parametrize("protocol", ["gtp", pytest.param("nboard", marks=pytest.mark.integration)])
+@pytest.mark.integration
+@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
 def test_games_of_othello_are_the_same(protocol: str) -> None:
     spec, other = othello_match.mock_spec(protocol), othello_match.mock_spec(protocol, name="white")
     opening = Opening(othello_match.START)
@@ -81,13 +82,14 @@ def test_games_of_othello_are_the_same(protocol: str) -> None:
         assert played(othello_match.play_one(reformatted(spec, form), other, opening)) == expected, form
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("module", "protocol"),
     [
         (xiangqi_match, "ucci"),
         (othello_match, "gtp"),
-        pytest.param(xiangqi_match, "xboard", marks=pytest.mark.integration),
-        pytest.param(othello_match, "nboard", marks=pytest.mark.integration),
+        (xiangqi_match, "xboard"),
+        (othello_match, "nboard"),
     ],
 )
 def test_protocols_are_detected(module: object, protocol: str) -> None:

@@ -298,7 +298,8 @@ def test_a_player_that_was_not_started_cannot_move() -> None:
 # --- Real engines -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("passes", ["send", pytest.param("omit", marks=pytest.mark.integration)])
+@pytest.mark.integration
+@pytest.mark.parametrize("passes", ["send", "omit"])
 def test_over_gtp_it_plays_as_it_does_built_in(passes: str) -> None:
     """Against itself, from an opening with a pass, told of passes or not: the same moves."""
     expected = play_one(builtin("a"), builtin("b"))

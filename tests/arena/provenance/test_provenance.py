@@ -88,6 +88,7 @@ def test_games_of_a_script_are_not_taken_for_those_of_another(
     assert "Warning: These games come from 2 builds" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_a_file_that_a_player_writes_binds_nobody(script: Path, tmp_path: Path) -> None:
     experience = tmp_path / "experience.bin"
     experience.write_text("")

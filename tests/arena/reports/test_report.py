@@ -132,7 +132,7 @@ def test_details_of_a_game_are_sentences() -> None:
             "3": "default pondered 3 times; the opponent made the expected move 1 time.",
         },
         "zh": {
-            "1": "双方走最佳着法时，白方胜 12 子。 限制：nodes=400。",
+            "1": "双方走最佳着法时，白方胜 12 子。 搜索限制：nodes=400。",
             "2": "<plain> & simple 有 2 着超出限时，最多 50.5 毫秒，仍在宽限之内。",
             "3": "default 后台思考 3 次，其中 1 次猜中对手的着法。",
         },

@@ -18,13 +18,14 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score, estimate_afte
 TESTS = 300
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("kind", "elo"),
     [
         ("ordinary", 20),
-        pytest.param("drawish", -100, marks=pytest.mark.integration),
-        pytest.param("ordinary", -200, marks=pytest.mark.integration),
-        pytest.param("decisive", 200, marks=pytest.mark.integration),
+        ("drawish", -100),
+        ("ordinary", -200),
+        ("decisive", 200),
     ],
 )
 def test_intervals_cover_the_truth(kind: str, elo: int) -> None:

@@ -408,6 +408,7 @@ def play(specs: tuple[PlayerSpec, PlayerSpec]) -> list[tuple[str, int | None, in
     return [(move.move, move.score, move.depth, move.nodes) for move in record.moves]
 
 
+@pytest.mark.integration
 def test_over_uci_it_plays_as_it_does_built_in() -> None:
     """In both rank bases: the same moves, scores and nodes.
 

@@ -81,6 +81,7 @@ def test_a_clock_that_has_run_out_is_none_that_is_missing() -> None:
 # --- The node clock ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "strategy",
     [pytest.param(one, marks=[pytest.mark.integration] if "," in one or "ratio" in one else []) for one in STRATEGIES],

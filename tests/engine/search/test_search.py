@@ -102,6 +102,7 @@ SOUND_WAYS |= {
 }
 
 
+@pytest.mark.integration
 @EFFORT
 @pytest.mark.parametrize(
     "base",

@@ -108,6 +108,7 @@ def test_no_time_is_told_before_its_games(played: tuple[Path, AblationResult]) -
     assert plan_of_run(plan, folder / "out", 1).seconds is not None
 
 
+@pytest.mark.integration
 def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult]) -> None:
     _, result = played
     (fault,) = result.faults
@@ -119,6 +120,7 @@ def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult])
     assert ablation_data(result, Path())["faults"] == [fault.data]
 
 
+@pytest.mark.integration
 def test_speeds_are_means_of_what_the_engines_told(played: tuple[Path, AblationResult]) -> None:
     folder, result = played
     told: dict[str, list[Any]] = defaultdict(list)

@@ -172,6 +172,7 @@ def test_a_sitting_ends_after_its_minutes(tmp_path: Path) -> None:
     assert result.missing
 
 
+@pytest.mark.integration
 def test_a_rule_that_is_changed_after_games_is_refused(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path
 ) -> None:

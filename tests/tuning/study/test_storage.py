@@ -69,6 +69,7 @@ def test_a_damaged_study_is_named_with_the_remedy(
     assert outline(run(path, out)) == outline(played[2])
 
 
+@pytest.mark.integration
 def test_a_study_that_contradicts_its_games_is_refused(copied: tuple[Path, Path]) -> None:
     path, out = copied
     with Store(out) as store:

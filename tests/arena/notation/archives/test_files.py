@@ -298,9 +298,8 @@ def others(first: str) -> list[str]:
     return game_named("xiangqi").position(None, [first]).legal_moves()
 
 
-@pytest.mark.parametrize(
-    "packing", [COMPRESSED[1], *(pytest.param(one, marks=pytest.mark.integration) for one in COMPRESSED[2:])]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("packing", COMPRESSED[1:])
 def test_games_before_the_damage_of_a_large_file_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
 ) -> None:

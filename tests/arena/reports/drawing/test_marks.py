@@ -29,12 +29,16 @@ from tests.support.figure_geometry import check_figure
 CASES = tournaments()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name",
     [
         "nothing",
         "five",
-        *(pytest.param(name, marks=pytest.mark.integration) for name in ("one-pair", "all-wins", "sprt", "same")),
+        "one-pair",
+        "all-wins",
+        "sprt",
+        "same",
     ],
 )
 def test_figures_of_extreme_tournaments_are_legible(name: str) -> None:

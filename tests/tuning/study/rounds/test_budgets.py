@@ -110,9 +110,8 @@ def test_a_smaller_budget_ends_a_study_that_was_stopped_beyond_it(tmp_path: Path
     assert played <= shorter.games <= played + 4  # an open pair of games, and the validation
 
 
-@pytest.mark.parametrize(
-    "polls", [30, *(pytest.param(polls, marks=pytest.mark.integration) for polls in (0, 5, 62, 75))]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("polls", [30, 0, 5, 62, 75])
 def test_a_study_stopped_anywhere_says_the_best_so_far(
     played: tuple[Path, Path, StudyResult], tmp_path: Path, polls: int
 ) -> None:

@@ -308,6 +308,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     assert player_named(str(written), EnginesFile(None)).entry == player
 
 
+@pytest.mark.integration
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["validate", str(tmp_path / "missing")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
