@@ -297,7 +297,7 @@ def test_passes_are_a_number_of_passes_and_growth_is_a_factor() -> None:
         assert course.step()
         row = course.result().row
         said.append((effect_text(row, english), effect_text(row, chinese), range_text(row)))
-    assert said == [("12 passes", "12 遍", "[12, 12]"), ("12.0×", "12.0×", "[12.0, 12.0]")]
+    assert said == [("12 passes per iteration", "每次迭代 12 遍", "[12, 12]"), ("12.0×", "12.0×", "[12.0, 12.0]")]
     assert [("15 passes" in rule_text(part, english), "2×" in rule_text(part, english)) for part in spec.parts] == [
         (True, False), (False, True),
     ]  # fmt: skip

@@ -113,7 +113,7 @@ def test_who_follows_a_run_that_found_nothing_to_do_sees_it_at_its_end(tmp_path:
         live = json.loads((out / LIVE_NAME).read_text("utf-8"))
         games = sum(part.games for part in result.results)
         assert (live["done"], live["planned"]) == (games, games)
-        assert "5 of 5 cells have ended" in live["words"]
+        assert "5 of 5 cells finished" in live["words"]
 
 
 @pytest.mark.integration
