@@ -73,6 +73,7 @@ def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: py
     assert not Path("out").exists()
 
 
+@pytest.mark.integration
 @EACH_KIND
 def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

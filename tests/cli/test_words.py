@@ -388,6 +388,7 @@ def test_a_copy_is_as_short_as_its_words_say(without_charts: None, capsys: pytes
         assert ("[Termination " in text) == ("5n" in text) == is_long
 
 
+@pytest.mark.integration
 def test_games_are_copied_to_a_file_that_holds_no_others(
     without_charts: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

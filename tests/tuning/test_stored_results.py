@@ -14,12 +14,13 @@ NAMES = ("sprt", "tune", "claims", "fit-evaluation")
 MORE_NAMES = ("match", "swiss")
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")  # those of the sequential test are drawn
 @pytest.mark.parametrize(
     "name",
     [
         "ablate",
-        *(pytest.param(name, marks=pytest.mark.integration) for name in NAMES),
+        *NAMES,
         *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_NAMES),
     ],
 )

@@ -171,6 +171,7 @@ VICES = [
 """The protocol, the vice, the check that has to fail and what it has to say."""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "vice", "check", "says"),
     [

@@ -55,6 +55,7 @@ def _checks(position: Position) -> int:
     return max(found)
 
 
+@pytest.mark.integration
 def test_of_xiangqi_there_are_checks_repetitions_and_two_ways_to_lose() -> None:
     positions = positions_of("xiangqi")
     assert positions.long.ply == LONG_PLIES

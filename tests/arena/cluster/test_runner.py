@@ -451,6 +451,7 @@ validation = { slow = "fixed", slow_limit = "move_time=0.01", slow_pairs = 2 }
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
     [pytest.param(words, marks=[] if words[:5] == "match" else [pytest.mark.integration]) for words in WALL_CLOCKS],

@@ -207,6 +207,7 @@ def test_a_cluster_scales_limits_and_the_run_keeps_its_reference(tmp_path: Path)
     assert found.items() <= expected.items()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -352,6 +352,7 @@ def test_an_overloaded_machine_plays_few_games_again(monkeypatch: pytest.MonkeyP
     assert 20 < len(played) <= 24
 
 
+@pytest.mark.integration
 def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tmp_path: Path) -> None:
     started, pauses = tmp_path / "processes", Pauses()
     mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"))

@@ -397,6 +397,7 @@ def test_a_test_whose_player_cannot_start_is_refused_and_leaves_no_folder(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("command", ["match", "sprt"])
 def test_an_option_that_an_engine_does_not_have_is_wrong_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str

@@ -147,6 +147,7 @@ with stopping_on_signals(Stop()):
 """
 
 
+@pytest.mark.integration
 def test_a_run_that_waits_for_compilation_ends_after_one_request(tmp_path: Path) -> None:
     process = started(COMPILING, tmp_path)
     process.send_signal(signal.SIGTERM)

@@ -118,23 +118,24 @@ def counting(function: Callable[..., Any], calls: list[Any]) -> Callable[..., An
     return counted
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("limit", "ending"),
     [
         ("nodes=100", ()),
-        pytest.param("depth=3,nodes=7", (), marks=pytest.mark.integration),
+        ("depth=3,nodes=7", ()),
         ("clock=60+0.5", ()),
-        pytest.param("clock=12/60+1,nodes=5", (), marks=pytest.mark.integration),
-        pytest.param("move_time=2", (), marks=pytest.mark.integration),
+        ("clock=12/60+1,nodes=5", ()),
+        ("move_time=2", ()),
         ("nodes=100", ("30", "illegal")),
-        pytest.param("nodes=100", ("30", "none"), marks=pytest.mark.integration),
+        ("nodes=100", ("30", "none")),
         ("nodes=100", ("30", "exit")),
-        pytest.param("nodes=100", ("30", "hang"), marks=pytest.mark.integration),
-        pytest.param("clock=60", ("31", "illegal"), marks=pytest.mark.integration),
+        ("nodes=100", ("30", "hang")),
+        ("clock=60", ("31", "illegal")),
         ("nodes=100", ("0", "usual")),
-        pytest.param("clock=60+0.5", ("0", "usual"), marks=pytest.mark.integration),
-        pytest.param("nodes=100", ("0", "greets"), marks=pytest.mark.integration),
-        pytest.param("nodes=100", ("0", "leaves"), marks=pytest.mark.integration),
+        ("clock=60+0.5", ("0", "usual")),
+        ("nodes=100", ("0", "greets")),
+        ("nodes=100", ("0", "leaves")),
     ],
 )
 def test_compiled_moves_are_those_of_the_loop_in_python(

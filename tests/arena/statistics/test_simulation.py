@@ -33,7 +33,8 @@ def test_intervals_cover_the_truth(kind: str, elo: int) -> None:
     assert low <= simulation.coverage(kind, elo, 10_000) <= high
 
 
-@pytest.mark.parametrize(("truth", "wrong"), [(0, 1), pytest.param(100, -1, marks=pytest.mark.integration)])
+@pytest.mark.integration
+@pytest.mark.parametrize(("truth", "wrong"), [(0, 1), (100, -1)])
 def test_sequential_tests_err_no_more_often_than_they_may(truth: float, wrong: int) -> None:
     ended = simulation.run_tests(simulation.with_normalized_elo("ordinary", truth), 0, 100, "normalized", TESTS, 3)
     allowed = simulation.ERROR + 2 * math.sqrt(simulation.ERROR * (1 - simulation.ERROR) / TESTS)

@@ -46,13 +46,14 @@ def simulated(settings: SequentialSettings, elo: float, pairs: int, outcomes: Ar
     return float((verdicts > 0).mean()), float((verdicts < 0).mean()), float(lengths.mean()), *map(float, quantiles)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("settings", "pairs", "outcomes"),
     [
-        pytest.param(SequentialSettings(0, 80), 1000, None, marks=pytest.mark.integration),
+        (SequentialSettings(0, 80), 1000, None),
         (SequentialSettings(0, 50, model="logistic"), 200, None),
-        pytest.param(SequentialSettings(-80, 0, alpha=0.01, beta=0.1), 1000, FEW_DRAWS, marks=pytest.mark.integration),
-        pytest.param(SequentialSettings(-25, 25, batch_pairs=32), 2000, MANY_DRAWS, marks=pytest.mark.integration),
+        (SequentialSettings(-80, 0, alpha=0.01, beta=0.1), 1000, FEW_DRAWS),
+        (SequentialSettings(-25, 25, batch_pairs=32), 2000, MANY_DRAWS),
     ],
 )
 def test_it_is_what_simulated_tests_do(settings: SequentialSettings, pairs: int, outcomes: Array | None) -> None:

@@ -404,6 +404,7 @@ def test_rule_8_the_uncompiled_lane(cache: Path, compiled_small: dict[str, Any])
     assert plain["results"]["small"] == compiled_small["results"]["small"]
 
 
+@pytest.mark.integration
 def test_rule_2_each_state_of_the_flags_has_its_own_directory(cache: Path, xiangqi_alone: dict[str, Any]) -> None:
     directories = [path for path in cache.iterdir() if path.name.startswith("kernels-")]
     assert directories, "nothing was cached"

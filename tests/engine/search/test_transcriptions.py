@@ -454,6 +454,7 @@ def test_a_part_of_an_iteration_counts_only_once_the_best_move_before_was_search
 # What the comparisons would notice
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "value"),
     [("mtdf_guess", "zero"), ("hash_move", False), ("min_depth", 2), ("fail_soft", False)],

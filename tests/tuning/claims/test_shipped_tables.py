@@ -98,6 +98,7 @@ def test_no_part_of_a_game_has_the_name_of_another(game: str) -> None:
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.integration
 def test_the_full_budgets_together_stay_affordable() -> None:
     """Nodes of all games at most, some hundred moves each: at a million a second below a hundred processor hours."""
     nodes = 0.0

@@ -300,6 +300,7 @@ def test_a_trial_that_won_every_pair_is_infinitely_stronger(tmp_path: Path) -> N
     assert is_cut(history.axes[0])
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", ["usual", "trials"])
