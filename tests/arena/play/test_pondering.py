@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from elolab.arena.play.tournament_run import run
 from elolab.arena.players.builtin import BuiltinPlayer
 from elolab.arena.players.player import Player, PlayerClock, Pondered, Reply
 from elolab.arena.players.registry import make_player
+from elolab.arena.players.threads import start_thread
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.tournament_reader import load_tournament, spec_from_mapping
 from elolab.engine.engine import Engine, PonderGrant, StopFlag
@@ -318,8 +320,14 @@ def test_the_cpu_clock_counts_no_time_of_other_threads() -> None:
 # --- Built-in players on the wall clock -------------------------------------------------------------------------------
 
 
+def have_threads_of_players() -> None:
+    """Start the threads in which players ponder: a process keeps them from its first game on."""
+    wait([start_thread(time.sleep, 0.05) for _ in range(2)])
+
+
 @pytest.mark.integration
 def test_a_game_with_both_sides_thinking_at_once() -> None:
+    have_threads_of_players()
     before = threading.active_count()
     (record,) = play_builtin(builtin("A", "clock=1+0.03"), builtin("B", "clock=1+0.03"))
     assert record.reason in ("maximum_length", "repetition")
@@ -343,6 +351,7 @@ def test_a_search_that_ended_before_the_hit_costs_nothing() -> None:
 
 
 def test_a_stop_ends_a_game_that_ponders_and_all_its_threads() -> None:
+    have_threads_of_players()
     stop, before = StopFlag(), threading.active_count()
     timer = threading.Timer(0.3, stop.set)
     timer.start()
