@@ -139,6 +139,7 @@ def test_the_games_of_a_fixed_tournament(name: str, limit: str, golden: Golden, 
             f"{game.pairing.number:2} {game.first} - {game.second}: {game.result} {game.reason} {game.digest}"
             for game in store.records()
         ]
+        assert len(rows) == 12, "a golden file without its games would say nothing"
         golden(f"tournament-{name}.txt", "\n".join([*rows, f"all: {store.digest()}", ""]))
 
 

@@ -288,15 +288,20 @@ def latex_tables(document: Document) -> str:
 
 
 _LATEX_LINE = 78
-"""Characters of a line of text in ``\\footnotesize``, in the class article."""
+"""Characters in a line of text, in ``\\footnotesize`` and the class article; a Chinese character counts as two."""
 _LATEX_GAP = 2
 """The gap between two columns, in such characters: twice a ``\\tabcolsep`` of 4 pt."""
+_LATEX_CHARACTER = 0.53
+"""Width of such a character, in em."""
 _UNBROKEN = re.compile(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+")
 """A Chinese character, or other characters without a space."""
 
 
 def _latex_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
-    """The column types of a table in LaTeX; in a table that is too wide, the widest columns have lines that break."""
+    """The column types of a table in LaTeX. If the table is too wide, text breaks into lines in its widest columns.
+
+    Words stay whole, so a table of many columns may still be too wide.
+    """
     columns = list(zip(*lines, strict=True))
     longest = [max(map(columns_of, column)) for column in columns]
     least = [
@@ -309,7 +314,9 @@ def _latex_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
     types = []
     for kind, width, natural in zip(kinds, widths, longest, strict=True):
         side, ragged = ("r", "left") if kind == NUMBER else ("l", "right")
-        types.append(side if width == natural else rf">{{\ragged{ragged}\arraybackslash}}p{{{0.53 * width:.2f}em}}")
+        types.append(
+            side if width == natural else rf">{{\ragged{ragged}\arraybackslash}}p{{{_LATEX_CHARACTER * width:.2f}em}}"
+        )
     return "".join(types)
 
 

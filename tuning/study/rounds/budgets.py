@@ -158,10 +158,8 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
     spent_settings_pairs = sum(one.settings_pairs for one in before)
     spent_pairs = sum(one.pairs for one in before)
     if spec.sampler == "spsa":
-        wanted = min(SPSA_PAIRS, max(1, pairs // MIN_ITERATIONS))
-        if spec.match_pairs:
-            wanted = min(spec.match_pairs, max(1, pairs // MIN_ROUNDS))
-        game_pairs, each = spec.round_pairs or wanted, 1
+        most, iterations = (spec.match_pairs, MIN_ROUNDS) if spec.match_pairs else (SPSA_PAIRS, MIN_ITERATIONS)
+        game_pairs, each = spec.round_pairs or min(most, max(1, pairs // iterations)), 1
     else:
         wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
         game_pairs = min(spec.match_pairs, wanted) if spec.match_pairs else game_pairs_per_settings_pair(games)
