@@ -1,7 +1,6 @@
 """A run: a folder that belongs to one specification, and the only way to play its missing games.
 
-Tournaments, matches, studies, validations, ablations, claims and fits of evaluations are runs. Each computes its games
-as a pure function of its specification and the results so far, and passes them to ``Run.play``. All reports are
+The games are a pure function of the specification and the results so far; ``Run.play`` plays them. All reports are
 computed from the store.
 """
 
@@ -44,7 +43,7 @@ from elolab.arena.provenance.status import (
     INCOMPLETE,
     INTERRUPTED,
     Conclusion,
-    Ending,
+    RunEnding,
     ended_status,
     new_status,
     write_status,
@@ -327,15 +326,15 @@ class Run:
             )
             write_status(self.directory, status)
 
-    def _ending(self, error: BaseException | None) -> Ending:
+    def _ending(self, error: BaseException | None) -> RunEnding:
         """How the run ends; ``error`` is the exception that ends it, if any."""
         if error is None and not self.is_interrupted:
             is_decided = self.conclusion.is_decided
-            return Ending(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
+            return RunEnding(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
         if error is None or isinstance(error, KeyboardInterrupt):
-            return Ending(INTERRUPTED, self._signals[-1] if self._signals else None)
+            return RunEnding(INTERRUPTED, self._signals[-1] if self._signals else None)
         reason = FAULTS if isinstance(error, StoppedByFaults) else FAILED
-        return Ending(reason, error=" ".join(f"{error}".split()) or type(error).__name__)
+        return RunEnding(reason, error=" ".join(f"{error}".split()) or type(error).__name__)
 
     @property
     def concurrency(self) -> int:

@@ -255,6 +255,16 @@ def test_circles_are_found_also_where_an_import_is_lazy_or_for_types() -> None:
     assert circles(imports_among(modules)) == [{"a", "b", "c.d", "c.e"}]
 
 
+def test_no_class_name_is_used_twice() -> None:
+    named = Counter(
+        node.name
+        for source, _ in distributed().values()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, uses in named.items() if uses > 1} == {"Engine"}  # for users, and of compiled code
+
+
 def outer_room(module: str) -> int:
     """0 for code that plays and counts, 1 for reports, 2 for commands and the Python interface."""
     package, *rooms = module.split(".")

@@ -107,7 +107,7 @@ def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> Comp
 
 
 def _without_dates(settings: Any) -> Any:
-    """The settings without the dates on which claims were registered."""
+    """The settings without dates."""
     if not isinstance(settings, Mapping):
         return settings
     return {key: _without_dates(value) for key, value in settings.items() if key != "date"}

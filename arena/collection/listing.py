@@ -159,10 +159,8 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """First sentence of the report of a tuning, ablation, fit or run of claims; empty if there is no report.
-
-    It is read from the report file, because the code that computes it is in ``tuning``, which ``arena`` must not
-    import.
+    """First sentence of a run's report file, for kinds of run whose results ``arena`` cannot compute; empty without a
+    report.
     """
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()

@@ -37,7 +37,7 @@ BY_FAULT = ("time forfeit", "illegal move", "abandoned")
 
 
 @dataclass(frozen=True)
-class Skipped:
+class TrainingFilter:
     """Which plies and games to leave out of training data."""
 
     check: bool = False
@@ -52,7 +52,7 @@ class Skipped:
     """Number of plies to skip at the end of each adjudicated game."""
 
     @classmethod
-    def parse(cls, text: str) -> Skipped:
+    def parse(cls, text: str) -> TrainingFilter:
         """Parse names of fields, such as ``check,unscored,first=16``; raises ``UserError`` for an unknown name."""
         found: dict[str, bool | int] = {}
         for word in filter(None, text.replace(" ", "").split(",")):
@@ -74,7 +74,7 @@ def training_data(
     games: Iterable[PortableGame],
     game: Game,
     target: str,
-    skipped: Skipped = Skipped(),
+    skipped: TrainingFilter = TrainingFilter(),
     unfinished: Callable[[], None] = lambda: None,
 ) -> Iterator[str]:
     """Yield the text of every ply in the format ``target``, one of ``FORMATS``.

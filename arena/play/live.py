@@ -24,7 +24,7 @@ from elolab.arena.colours import YELLOW, coloured, terminal_columns
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.publishing import Asked, Requests, machine, published_games
-from elolab.arena.play.scores import GAP, NAME_COLUMNS, Part, Score, fitted, line_of
+from elolab.arena.play.scores import GAP, NAME_COLUMNS, LinePart, Score, fitted, line_of
 from elolab.arena.records import GameRecord, Outcome, RunningGame, utc_now
 from elolab.arena.statistics.faults import FaultCount, cause_of, fault_text
 from elolab.arena.statistics.text_table import shorten_unique
@@ -123,7 +123,7 @@ class RunProgress:
         """Three numbers of the current stage: games ended in this process, drawn games among them, and games ended at
         the last complete line.
         """
-        self._score_parts: list[Part] = []
+        self._score_parts: list[LinePart] = []
         self._scored = -math.inf
         """Time at which ``_score_parts`` was computed."""
         self._faults: Counter[tuple[str, str]] = Counter()
@@ -287,54 +287,54 @@ class RunProgress:
         text = line_of(self._parts(), columns)
         return text if columns == sys.maxsize else clipped(text, columns)
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[LinePart]:
         """Parts of the status line: games done, the run's own text and score, draws, speed and remaining time."""
         if not self.planned:
-            return [Part(0, tuple(self.words()))]
+            return [LinePart(0, tuple(self.words()))]
         say, own = console("elolab.arena"), self._own_parts()
         parts = [self._count_part(say), *own]
         if self._ended:
-            parts.append(Part(10, (say("progress.draws", share=f"{100 * self._draws / self._ended:.0f}"),)))
+            parts.append(LinePart(10, (say("progress.draws", share=f"{100 * self._draws / self._ended:.0f}"),)))
         if self._disturbed:
-            parts.append(Part(8, (say("progress.disturbed_games", count=self._disturbed),)))
+            parts.append(LinePart(8, (say("progress.disturbed_games", count=self._disturbed),)))
         workers = self.workers()
         if workers:
             present = sum(worker["state"] in ("playing", "idle") for worker in workers)
-            parts.append(Part(7, (say("progress.workers", count=present),)))
+            parts.append(LinePart(7, (say("progress.workers", count=present),)))
         speed = self.games_per_second()
         if speed is not None:
-            parts.append(Part(7, (rate_text(speed, say),)))
+            parts.append(LinePart(7, (rate_text(speed, say),)))
             parts += self._left(speed, say)
         return parts
 
-    def _count_part(self, say: Catalogue) -> Part:
+    def _count_part(self, say: Catalogue) -> LinePart:
         """Part of the status line with the number of games done, in this stage and in all stages."""
         short = f"{self.done}/{self.planned}"
         whole = say("progress.games", done=self.done, planned=self.planned)
         if self._stage is None or len(self._stages) < 2:
-            return Part(0, (whole, short))
+            return LinePart(0, (whole, short))
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = say("progress.stage", stage=self._stage.name, **counts, all_planned=self.all_planned)
-        return Part(0, (text, f"{self._stage.name} {short}", short))
+        return LinePart(0, (text, f"{self._stage.name} {short}", short))
 
-    def _left(self, games_per_second: float, say: Catalogue) -> list[Part]:
+    def _left(self, games_per_second: float, say: Catalogue) -> list[LinePart]:
         """Part with the remaining time; none if no games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
         key = "at_most_left" if self.is_bound or len(self._stages) > 1 else "left"
         time = duration_text(seconds)
-        return [Part(4, (say(f"progress.{key}", time=time), say(f"progress.{key}_short", time=time)))]
+        return [LinePart(4, (say(f"progress.{key}", time=time), say(f"progress.{key}_short", time=time)))]
 
-    def _own_parts(self) -> list[Part]:
+    def _own_parts(self) -> list[LinePart]:
         """Parts with the run's own text and its score; before the first game ends, the reason for waiting, if any."""
         if not self._has_finished and (reason := self.waiting()):
-            return [Part(1, (reason,))]
+            return [LinePart(1, (reason,))]
         now = self._clock()
         if now - self._scored >= SCORE_SECONDS:
             self._scored = now
             self._score_parts = [] if self.score is None else self.score.parts()
-        return [Part(3 if self._score_parts else 1, tuple(self.words())), *self._score_parts]
+        return [LinePart(3 if self._score_parts else 1, tuple(self.words())), *self._score_parts]
 
     def _columns(self) -> int:
         """Width of a line: one column less than the terminal, to prevent wrapping; unlimited in a file or pipe."""
@@ -447,7 +447,7 @@ def rate_text(games_per_second: float, say: Catalogue) -> str:
     return say("progress.per_minute", games=f"{rate:.0f}" if rate >= WHOLE_RATE else f"{rate:.1f}")
 
 
-def game_parts(record: GameRecord) -> list[Part]:
+def game_parts(record: GameRecord) -> list[LinePart]:
     """A finished game as parts of a line: number, players, result, reason, plies, time and opening."""
     say, place = console("elolab.arena"), record.pairing
     names = [(record.first, record.second)]
@@ -459,13 +459,13 @@ def game_parts(record: GameRecord) -> list[Part]:
     seconds = record.duration_ms / 1000
     time = say("progress.seconds", seconds=f"{seconds:.2f}") if seconds < WHOLE_SECONDS else duration_text(seconds)
     return [
-        Part(0, (f"{place.series} {number}".lstrip(), number)),
-        Part(1, tuple(say("progress.players", first=one, second=other) for one, other in names)),
-        Part(0, (record.result,)),
-        Part(2, (console("elolab.engine").name_of("ending", record.reason),)),
-        Part(3, (say("progress.plies", plies=record.plies),)),
-        Part(4, (time,)),
-        Part(5, (record.opening.name or say("progress.opening", number=place.opening),)),
+        LinePart(0, (f"{place.series} {number}".lstrip(), number)),
+        LinePart(1, tuple(say("progress.players", first=one, second=other) for one, other in names)),
+        LinePart(0, (record.result,)),
+        LinePart(2, (console("elolab.engine").name_of("ending", record.reason),)),
+        LinePart(3, (say("progress.plies", plies=record.plies),)),
+        LinePart(4, (time,)),
+        LinePart(5, (record.opening.name or say("progress.opening", number=place.opening),)),
     ]
 
 

@@ -31,7 +31,7 @@ SHOWN_SECONDS = 4.0
 UNKNOWN = "–"
 
 
-class Part(NamedTuple):
+class LinePart(NamedTuple):
     """A part of a line of output, such as the status line."""
 
     rank: int
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     """Colour on a terminal, one of ``arena.colours``; empty for no colour."""
 
 
-def fitted(parts: Sequence[Part], columns: float) -> list[tuple[str, str]]:
+def fitted(parts: Sequence[LinePart], columns: float) -> list[tuple[str, str]]:
     """Choose texts of parts for a line of ``columns`` columns; returns them in order, each with its colour.
 
     As many parts as fit are shown, in the order of importance. Then, in the same order, each part gets its longest text
@@ -71,7 +71,7 @@ def fitted(parts: Sequence[Part], columns: float) -> list[tuple[str, str]]:
     return [(chosen[place], parts[place].colour) for place in sorted(chosen)]
 
 
-def line_of(parts: Sequence[Part], columns: float = math.inf) -> str:
+def line_of(parts: Sequence[LinePart], columns: float = math.inf) -> str:
     """The parts as one line without colours, within ``columns`` columns as ``fitted`` describes."""
     return GAP.join(text for text, _ in fitted(parts, columns))
 
@@ -84,7 +84,7 @@ class Score(ABC):
         """Count a game that has ended."""
 
     @abstractmethod
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LinePart]:
         """The score as parts of a status line."""
 
     def table(self, columns: int) -> list[str]:
@@ -170,7 +170,7 @@ class MatchScore(Score):
         tally = self.tally
         return Trinomial(tally.wins, tally.draws, tally.losses).estimate() if tally.games else None
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LinePart]:
         """Parts with wins, draws and losses, outcomes of pairs, Elo, normalized Elo, LOS, and the sequential test."""
         estimate = self.estimate()
         if estimate is None:
@@ -180,14 +180,14 @@ class MatchScore(Score):
         points = f"{tally.wins + tally.draws / 2:g}"
         pairs = " ".join(map(str, self.counts.counts))
         parts = [
-            Part(5, (say("progress.results_points", points=points, **figures), say("progress.results", **figures))),
+            LinePart(5, (say("progress.results_points", points=points, **figures), say("progress.results", **figures))),
             self._strength(estimate),
         ]
         if self.counts.pairs:
-            parts.insert(1, Part(8, (f"[{pairs}]",)))
+            parts.insert(1, LinePart(8, (f"[{pairs}]",)))
         if math.isfinite(estimate.normalized_elo):
-            parts.append(Part(9, (say("progress.normalized", elo=signed(estimate.normalized_elo)),)))
-        parts.append(Part(6, (say("progress.los", los=percent_text(estimate.los)),)))
+            parts.append(LinePart(9, (say("progress.normalized", elo=signed(estimate.normalized_elo)),)))
+        parts.append(LinePart(6, (say("progress.los", los=percent_text(estimate.los)),)))
         if self._test is not None and (test := self._test(self)) is not None:
             ratio, low, high = (
                 signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
@@ -195,7 +195,7 @@ class MatchScore(Score):
             texts = [say("progress.ratio", ratio=ratio, lower=low, upper=high)]
             if low[1:] == high[1:]:
                 texts.append(say("progress.ratio_short", ratio=ratio, bound=high[1:]))
-            parts.append(Part(2, tuple(texts)))
+            parts.append(LinePart(2, tuple(texts)))
         return parts
 
     def standings(self) -> list[dict[str, Any]]:
@@ -205,7 +205,7 @@ class MatchScore(Score):
         board.tallies = [own, Tally(own.losses, own.draws, own.wins)]
         return board.standings() if self._other else []
 
-    def _strength(self, estimate: Estimate) -> Part:
+    def _strength(self, estimate: Estimate) -> LinePart:
         """Part with the Elo difference and its 95 % interval, or the score in percent if a value is infinite."""
         say = console("elolab.arena")
         if math.isfinite(estimate.elo) and math.isfinite(estimate.elo_error):
@@ -215,7 +215,7 @@ class MatchScore(Score):
         names = (self.name, *(shorten_unique([self.name], columns)[0] for columns in NAME_COLUMNS))
         texts = dict.fromkeys(say(f"progress.{key}", name=name, **figures) for name in names)
         colour = GREEN if estimate.elo_low > 0 else RED if estimate.elo_high < 0 else ""
-        return Part(1, tuple(texts), colour)
+        return LinePart(1, tuple(texts), colour)
 
 
 @dataclass
@@ -244,10 +244,10 @@ class Scoreboard(Score):
         order = sorted(range(len(shares)), key=lambda player: -shares[player])
         return [(self.names[player], self.tallies[player]) for player in order]
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LinePart]:
         """Parts with the names and points per game of the best players; in a gauntlet, only of challengers."""
         say = console("elolab.arena")
-        parts: list[Part] = []
+        parts: list[LinePart] = []
         short = {columns: shorten_unique(self.names, columns) for columns in NAME_COLUMNS}
         for name, tally in self.ranked():
             if tally.share is None or (self.challengers and name not in self.challengers):
@@ -256,7 +256,7 @@ class Scoreboard(Score):
             names = dict.fromkeys((name, *(texts[place] for texts in short.values())))
             share = f"{100 * tally.share:.1f}"
             texts = tuple(say("progress.share", name=text, share=share) for text in names)
-            parts.append(Part(1 if len(parts) < 2 else 12, texts))
+            parts.append(LinePart(1 if len(parts) < 2 else 12, texts))
         return parts[:LEADERS]
 
     def table(self, columns: int) -> list[str]:
@@ -307,7 +307,7 @@ class MatchScores(Score):
         if scores and scores[0] is not self._shown and self._clock() - self._shown_since >= SHOWN_SECONDS:
             self._shown, self._shown_since = scores[0], self._clock()
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LinePart]:
         """The parts of the match that is currently shown."""
         shown = self._shown or next(iter(self._scores.values()), None)
         return [] if shown is None else shown.parts()

@@ -64,7 +64,7 @@ class Conclusion:
 
 
 @dataclass
-class Ending:
+class RunEnding:
     """How a run ended."""
 
     reason: str
@@ -96,7 +96,7 @@ def new_status(kind: str, key: str) -> dict[str, Any]:
 
 
 def ended_status(
-    status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: Ending
+    status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: RunEnding
 ) -> dict[str, Any]:
     """The status of a run that ends now, with its findings and the way it ended. ``planned`` is its number of games.
 
@@ -108,7 +108,7 @@ def ended_status(
     return _with_end(status, conclusion, ending) | stored_facts(store, status["specification"], planned, faulty)
 
 
-def _with_end(status: Mapping[str, Any], conclusion: Conclusion, ending: Ending) -> dict[str, Any]:
+def _with_end(status: Mapping[str, Any], conclusion: Conclusion, ending: RunEnding) -> dict[str, Any]:
     return {
         **status,
         "reason": ending.reason,
@@ -127,7 +127,7 @@ def joined_status(
     planned: int,
     specification: str,
     conclusion: Conclusion,
-    ending: Ending,
+    ending: RunEnding,
 ) -> dict[str, Any]:
     """The status of a folder whose games are stored in the runs of its subfolders ``parts``.
 

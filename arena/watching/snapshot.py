@@ -6,7 +6,7 @@ written into the folder.
 The state is a dictionary of JSON values. A section that has not changed is the same object as before:
 
 - ``folder``, ``name``: texts
-- ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run
+- ``kind``: the kind of run, such as ``tournament``
 - ``format``: the format of a tournament; empty for other runs
 - ``game``: name of the game, such as ``chess``; empty while unknown
 - ``state``: ``waiting`` (the folder has no run yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable``
@@ -98,7 +98,7 @@ GameFault = tuple[str, Fault | None]
 """A fault that ended a game: the player's name and the fault, which is ``None`` if only the reason is known."""
 
 
-class FinishedGame(NamedTuple):
+class WatchedGame(NamedTuple):
     """A stored game without its moves."""
 
     key: str
@@ -142,7 +142,7 @@ class RunFollower:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.games: list[FinishedGame] = []
+        self.games: list[WatchedGame] = []
         """All stored games, in the order of their end."""
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
@@ -338,7 +338,7 @@ class GameReader:
         """Make the next call of ``new_games`` return all games."""
         self._last, self._stamps = 0, ()
 
-    def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
+    def new_games(self) -> tuple[bool, list[tuple[WatchedGame, GameFault | None]]]:
         """Read the new games. Returns whether the store has changed, and the games with the faults that ended them.
 
         Raises ``StoreError``.
@@ -365,7 +365,7 @@ class GameReader:
         self._stamps, self._file = stamps if is_settled else (), file
         return self.was_replaced or before != self.facts or bool(found), found
 
-    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[FinishedGame, GameFault | None]]:
+    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[WatchedGame, GameFault | None]]:
         # The series is stored after the moves and therefore slow to read; skipped if no game has one.
         is_divided = connection.execute("SELECT 1 FROM games WHERE series > '' LIMIT 1").fetchone() is not None
         forfeits = ", ".join(f"'{reason}'" for reason in FORFEITS)
@@ -376,7 +376,7 @@ class GameReader:
         )
         for row, key, *rest in connection.execute(query, (self._last,)):
             self._last = row
-            game = FinishedGame(key, Pairing(*rest[:7]), *rest[7:15])
+            game = WatchedGame(key, Pairing(*rest[:7]), *rest[7:15])
             detail = rest[15]
             yield game, None if detail is None else cause_of(replace(game.record, detail=json.loads(detail)))
 
@@ -418,7 +418,7 @@ class _Figures:
         self._counter = PairCounter(names)
         self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
         """For each player and kind of fault: place (series and number) and key of the first such game, and a count."""
-        self._games: list[FinishedGame] = []
+        self._games: list[WatchedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = MatchScore(names[0]) if len(names) == 2 and self._test is None else None
         self._curve = _Curve("llr" if self._test is not None else "elo" if self._elo is not None else "")
@@ -430,7 +430,7 @@ class _Figures:
         self.placing: Placing | None = None
         self.head_to_heads: tuple[HeadToHead, ...] = ()
 
-    def add(self, game: FinishedGame, fault: GameFault | None) -> None:
+    def add(self, game: WatchedGame, fault: GameFault | None) -> None:
         """Add a finished game to the results; ``fault`` is the fault that ended it, if any."""
         self._games.append(game)
         if fault is not None:
@@ -446,12 +446,12 @@ class _Figures:
         if self._counts(game):
             self._counter.add(game.record)
 
-    def _counts(self, game: FinishedGame) -> bool:
+    def _counts(self, game: WatchedGame) -> bool:
         """Whether a game counts; games after the end of a sequential test do not."""
         end = None if self._test is None else self._test.stopped_after
         return end is None or game.pairing.number < end
 
-    def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
+    def _add_fault(self, game: WatchedGame, fault: GameFault) -> None:
         player, place = fault[0], (game.pairing.series, game.pairing.number)
         new = place, game.key, FaultCount(player, game.reason, 0, game.pairing.number, fault[1])
         first, key, before = self._faults.get((player, game.reason), new)

@@ -19,7 +19,7 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS
 from elolab.arena.records import Pairing, points_of
 from elolab.arena.reports.contents import setting_text
 from elolab.arena.reports.render import REPORTS
-from elolab.arena.watching.snapshot import FinishedGame
+from elolab.arena.watching.snapshot import WatchedGame
 from elolab.engine.language import LANGUAGES, Catalogue
 from elolab.engine.rules import REASONS
 
@@ -68,10 +68,10 @@ def _sorted_as(value: Any) -> tuple[float, str]:
 # Games
 
 
-def running_games(running: Iterable[Mapping[str, Any]]) -> list[FinishedGame]:
+def running_games(running: Iterable[Mapping[str, Any]]) -> list[WatchedGame]:
     """Convert the running games in ``live.json`` to games without a result."""
     return [
-        FinishedGame(
+        WatchedGame(
             "", Pairing(game["number"], 0, 0, 0, 0, 0, game["series"]), game["first"], game["second"],
             game["opening"], "*", RUNNING, len(game["moves"] or ()), "", 1000 * game["seconds"],
         )
@@ -79,7 +79,7 @@ def running_games(running: Iterable[Mapping[str, Any]]) -> list[FinishedGame]:
     ]  # fmt: skip
 
 
-def game_row(game: FinishedGame) -> Row:
+def game_row(game: WatchedGame) -> Row:
     """The row of a game in the table of games."""
     return {
         "key": game.key, "number": game_name(game.pairing.series, game.pairing.number), "first": game.first,
@@ -88,7 +88,7 @@ def game_row(game: FinishedGame) -> Row:
     }  # fmt: skip
 
 
-def selected(query: str, games: Sequence[FinishedGame], running: Sequence[FinishedGame]) -> list[FinishedGame]:
+def selected(query: str, games: Sequence[WatchedGame], running: Sequence[WatchedGame]) -> list[WatchedGame]:
     """The games that a query selects, in their given order; raises ``QueryError``.
 
     ``games`` are finished games, ``running`` the games in progress, which the word ``running`` selects.
@@ -105,7 +105,7 @@ def selected(query: str, games: Sequence[FinishedGame], running: Sequence[Finish
 
 def _test_of(
     key: str, text: str, words: Sequence[tuple[str, str]], engines: set[str], openings: set[str]
-) -> Callable[[FinishedGame], bool]:
+) -> Callable[[WatchedGame], bool]:
     """The condition that the word ``key:text`` of a query sets for games; ``key`` may be empty.
 
     ``words`` has all words of the query, as pairs of key and text. ``engines`` and ``openings`` have the names of all
@@ -159,7 +159,7 @@ def _endings(text: str) -> set[str]:
     return found
 
 
-def _test_of_result(text: str, named: Sequence[str], engines: set[str]) -> Callable[[FinishedGame], bool]:
+def _test_of_result(text: str, named: Sequence[str], engines: set[str]) -> Callable[[WatchedGame], bool]:
     if text in RESULTS:
         return lambda game: game.result == RESULTS[text]
     if text not in OF_ENGINE:
@@ -175,7 +175,7 @@ def _test_of_result(text: str, named: Sequence[str], engines: set[str]) -> Calla
 # Openings and engines
 
 
-def opening_rows(games: Iterable[FinishedGame]) -> list[Row]:
+def opening_rows(games: Iterable[WatchedGame]) -> list[Row]:
     """One row per opening, most played first: results and share of points of the side that moves first in the game."""
     found: dict[str, list[float]] = {}
     for game in games:

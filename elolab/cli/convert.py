@@ -73,13 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.files import replace_file
     from elolab.arena.notation.archives.archive import Reading
     from elolab.arena.notation.convert import check_target, converted
-    from elolab.arena.notation.training import Skipped, training_data
+    from elolab.arena.notation.training import TrainingFilter, training_data
 
     game = _game_of(arguments)
     target = arguments.to or (*game.move_notations, "pgn")[0]
     check_target(target, game)
     is_training = _is_training(arguments, target)
-    skipped = Skipped.parse(arguments.skip or "")
+    skipped = TrainingFilter.parse(arguments.skip or "")
     reading = Reading(game, arguments.ranks)
     unread = _Unread()
     games = unread.without(_entries(arguments.input, reading, arguments.plies))

@@ -27,7 +27,7 @@ from elolab.tuning.claims.cells import common_columns
 from elolab.tuning.claims.claims_results import CellResult, CellRow, ClaimsResult, EngineVerdict, PartResult
 from elolab.tuning.claims.claims_spec import load_claims
 from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, VERDICTS
-from elolab.tuning.claims.registration import Registration
+from elolab.tuning.claims.registration import ClaimsRegistration
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
@@ -412,4 +412,4 @@ def claims(folder: Path) -> ClaimsResult:
         verdict = VERDICTS[place % 4] if part.expect else SHOWN
         own = EngineVerdict(verdict, 0.01, verdict != OPEN, place % 2 == 0)
         results.append(PartResult(claim, part, tuple(cells), dict.fromkeys(part.engines, own), place % 3 == 0))
-    return ClaimsResult(spec, folder, False, tuple(results), Registration({}, ()), "d" * 32, "e" * 12)
+    return ClaimsResult(spec, folder, False, tuple(results), ClaimsRegistration({}, ()), "d" * 32, "e" * 12)

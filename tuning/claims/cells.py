@@ -23,7 +23,7 @@ from elolab.tuning.ablation.ablation_run import match_of
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, EffectEstimate, match_elo_estimate, match_estimate
 from elolab.tuning.ablation.factorial import contrast_estimate
 from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, rule_of_part
-from elolab.tuning.claims.claims_spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.claims_spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimPart, ClaimsSpec
 from elolab.tuning.claims.look_results import LookResult, PlannedLooks, still_needed
 from elolab.tuning.claims.measures import (
     CONVERGED_MISSES,
@@ -54,12 +54,12 @@ UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points",
          "mates": "cases", "exact": "cases"}  # fmt: skip
 
 
-def series_of(part: Part, cell: Cell) -> str:
+def series_of(part: ClaimPart, cell: Cell) -> str:
     """Name of the series that holds, in the store, a part's games in one engine at one limit (a cell)."""
     return f"{part.id} {cell.name}"
 
 
-def key_of(part: Part, cell: Cell) -> CellKey:
+def key_of(part: ClaimPart, cell: Cell) -> CellKey:
     """The key of a measurement's row in tables: part, engine and name of the search limit."""
     return part.id, cell.engine, cell.limit
 
@@ -80,7 +80,7 @@ def game_seconds(cell: Cell) -> float:
 class PlayedCell:
     """A cell measured in games, and its progress. A cell is one part of a claim in one engine at one limit."""
 
-    def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
+    def __init__(self, claim: Claim, part: ClaimPart, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
         self.claim, self.part, self.cell = claim, part, cell
         self._table = table
         width, most = len(cell.comparisons), cell.analyses[-1]
@@ -196,7 +196,7 @@ class PlayedCell:
 # Searches
 
 
-def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
+def sides_of(part: ClaimPart, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
     """Parameters and limits of each search that a part needs at every position, by the search's name.
 
     The names depend on the kind of measure. Comparisons have ``variant`` and ``reference``. Mates have the depth with
@@ -241,7 +241,7 @@ class SearchedCell:
     """
 
     def __init__(
-        self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
+        self, claim: Claim, part: ClaimPart, cell: Cell, searches: SuiteSearches,
         positions: Callable[[], list[SampledPosition] | None], block: int,
     ) -> None:  # fmt: skip
         """Prepare the searches; ``block`` is the number of positions searched at a time.
@@ -399,7 +399,7 @@ class SearchedCell:
 RunningCell = PlayedCell | SearchedCell
 
 
-def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
+def common_columns(claim: Claim, part: ClaimPart, cell: Cell) -> dict[str, Any]:
     """The columns of a cell's row that the specification alone determines, by name."""
     limit = str(cell.limits)
     if cell.reference_limits is not None:

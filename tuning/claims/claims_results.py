@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.statistics.faults import FaultCount
-from elolab.tuning.claims.claims_spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.claims_spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimPart, ClaimsSpec
 from elolab.tuning.claims.part_verdicts import OPEN, UNFINISHED, PartRule
-from elolab.tuning.claims.registration import Registration
+from elolab.tuning.claims.registration import ClaimsRegistration
 from elolab.tuning.keys.claims import ENGINES
 
 if TYPE_CHECKING:
@@ -129,12 +129,12 @@ class CellRow:
         return PartRule(self.expect or None, 0.0).turned(low, high)
 
 
-def rule_of_part(part: Part) -> PartRule:
+def rule_of_part(part: ClaimPart) -> PartRule:
     """The rule that gives verdicts on the part's cells, on the scale of ``CellRow.outcome``."""
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
-def scaled_margin(part: Part) -> float:
+def scaled_margin(part: ClaimPart) -> float:
     """The part's margin on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as in the file."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
@@ -194,7 +194,7 @@ class PartResult:
     """Results of one part of a claim: one for each engine and limit (a cell), and one verdict per engine."""
 
     claim: Claim
-    part: Part
+    part: ClaimPart
     cells: tuple[CellResult, ...]
     verdicts: Mapping[str, EngineVerdict]
     """The part's verdict by engine (``then``, ``now``)."""
@@ -249,7 +249,7 @@ class ClaimsResult:
     """Whether the run was stopped before its end; a stop at its own time limit does not count."""
     results: tuple[PartResult, ...] = ()
     """Results of all parts, in the file's order."""
-    registration: Registration = field(default_factory=lambda: Registration({}, ()))
+    registration: ClaimsRegistration = field(default_factory=lambda: ClaimsRegistration({}, ()))
     digest: str = ""
     """Digest of all games in the folder; empty without games."""
     engine: str = ""

@@ -42,7 +42,7 @@ from elolab.tuning.claims.claims_results import (
     PartResult,
     scaled_margin,
 )
-from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimPart, ClaimsSpec
 from elolab.tuning.claims.error_rates import interval_at
 from elolab.tuning.claims.measures import SuiteSearches
 from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, are_apart, stays_in_family, verdict_of_cells
@@ -176,7 +176,7 @@ class Experiments:
         suites = PositionSuites(searches, conditions.seed, suite, suite.part("all").order(conditions.seed))
         per_game, rounds = spec.budget.positions_per_game, spec.budget.rounds
 
-        def running(claim: Claim, part: Part, cell: Cell) -> RunningCell:
+        def running(claim: Claim, part: ClaimPart, cell: Cell) -> RunningCell:
             if part.is_played:
                 played = PlayedCell(claim, part, cell, openings, self._table)
                 played.analyse_stored()
@@ -273,7 +273,7 @@ class Experiments:
         long = words("progress.look", cells=short, name=self._current.series, look=look, looks=looks)
         return long, short
 
-    def _result(self, part: Part, cell: Cell) -> tuple[CellResult, bool]:
+    def _result(self, part: ClaimPart, cell: Cell) -> tuple[CellResult, bool]:
         """The result of a part in one engine at one limit (a cell), and whether the cell has ended."""
         own = self._cells[key_of(part, cell)]
         result = own.result()
@@ -291,7 +291,7 @@ class Experiments:
         return with_family(found, self._spec.family)
 
 
-def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Sequence[bool]) -> PartResult:
+def part_result(claim: Claim, part: ClaimPart, cells: Sequence[CellResult], ended: Sequence[bool]) -> PartResult:
     """Results of a part, computed from the results of its engines and limits (``cells``).
 
     ``ended[i]`` is true if ``cells[i]`` has no games and no searches left.
@@ -306,7 +306,7 @@ def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Se
     return PartResult(claim, part, tuple(cells), verdicts, _depends(part, cells, verdicts))
 
 
-def _depends(part: Part, cells: Sequence[CellResult], verdicts: Mapping[str, EngineVerdict]) -> bool:
+def _depends(part: ClaimPart, cells: Sequence[CellResult], verdicts: Mapping[str, EngineVerdict]) -> bool:
     """Whether the engines' verdicts differ, and their effects at a common limit differ by more than the margin."""
     if len({one.verdict for one in verdicts.values()}) < 2:
         return False

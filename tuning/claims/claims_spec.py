@@ -132,7 +132,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Part:
+class ClaimPart:
     """One part of a claim: the quantity to measure, the rule for its verdict, and its cells.
 
     A cell measures the quantity in one engine at one search limit.
@@ -233,7 +233,7 @@ class Claim:
     """Abbreviation of the source, as in ``engine.settings.parameters``."""
     basis: str
     """Origin of the claim: ``c`` if the source claims it, ``i`` if its design implies it, ``o`` for our question."""
-    parts: tuple[Part, ...]
+    parts: tuple[ClaimPart, ...]
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class ClaimsSpec:
     """The specification's plain data, as JSON."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ClaimPart, ...]:
         """All parts, in the order of the file."""
         return tuple(part for claim in self.claims for part in claim.parts)
 
@@ -414,7 +414,7 @@ class _ClaimsReader:
                 parts.append(self.part(given, name, preset))
         return Claim(name, _translations(table, "claim"), table["source"], table["basis"], tuple(parts))
 
-    def part(self, table: Table, claim: str, preset: str | None) -> Part:
+    def part(self, table: Table, claim: str, preset: str | None) -> ClaimPart:
         name = table["id"]
         if not re.fullmatch(claim + "[a-z]", name):
             raise table.error("id", f"{claim} and a letter, such as {claim}a")
@@ -458,7 +458,7 @@ class _ClaimsReader:
                 "positions": positions,
                 "positions_per_game": self.budget.positions_per_game,
             }
-        return Part(
+        return ClaimPart(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
             content["of"], content["bound"], table["suite"], table.get("where", ""), table["further_plies"], positions,
             cells, not_asked, content,

@@ -24,7 +24,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.claims.claims_spec import ClaimsSpec, Part
+from elolab.tuning.claims.claims_spec import ClaimPart, ClaimsSpec
 
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
@@ -73,7 +73,7 @@ AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
 
 
 @dataclass(frozen=True)
-class Registration:
+class ClaimsRegistration:
     """Times at which the rules for the parts of a run were fixed, and changes to these rules."""
 
     dates: Mapping[str, str]
@@ -158,7 +158,7 @@ def _departures(store: Store, spec: ClaimsSpec, surroundings: Mapping[str, Any])
         counts = [max(counted[one] for one in alike) for counted in (games, positions)]
         return _Departure(name, old, new, digests, changes, *counts)
 
-    def is_added_late(part: Part) -> bool:
+    def is_added_late(part: ClaimPart) -> bool:
         is_new = table is not None and part.expect is not None and table.get(part.id) != part.digest
         return is_new and any(games[one] or positions[one] for one in _parts_sharing_results(contents[part.id], known))
 
@@ -196,7 +196,7 @@ def refuse_changes(store: Store, spec: ClaimsSpec, directory: Path, surroundings
     )
 
 
-def register(store: Store, spec: ClaimsSpec, amend: str | None, surroundings: Mapping[str, Any]) -> Registration:
+def register(store: Store, spec: ClaimsSpec, amend: str | None, surroundings: Mapping[str, Any]) -> ClaimsRegistration:
     """Register the specification of each part before its first game. Call ``refuse_changes`` first.
 
     ``amend`` is the reason for amendments; ``surroundings`` is the result of ``surroundings_of``.
@@ -222,7 +222,7 @@ def register(store: Store, spec: ClaimsSpec, amend: str | None, surroundings: Ma
             SURROUNDINGS: surroundings[part.id],
         }
     store.record_metadata({REGISTERED: known, AMENDMENTS: amendments, TABLE: store.metadata(TABLE) or dict(spec.asked)})
-    return Registration(
+    return ClaimsRegistration(
         {name: entry["date"] for name, entry in known.items()},
         tuple(map(Amendment.from_plain, amendments)),
         tuple(

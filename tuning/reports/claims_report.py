@@ -42,7 +42,7 @@ from elolab.tuning.claims.claims_results import (
     EngineVerdict,
     PartResult,
 )
-from elolab.tuning.claims.claims_spec import OF_THRESHOLD, ClaimsSpec, Part
+from elolab.tuning.claims.claims_spec import OF_THRESHOLD, ClaimPart, ClaimsSpec
 from elolab.tuning.claims.measures import RATIO_UNITS
 from elolab.tuning.claims.part_verdicts import EQUIVALENT, NON_INFERIOR, SHOWN, UNFINISHED, VERDICTS
 from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
@@ -345,13 +345,13 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
     )
 
 
-def rule_text(part: Part, message: Catalogue) -> str:
+def rule_text(part: ClaimPart, message: Catalogue) -> str:
     """The rule by which a measurement of the part gets its verdict, as a sentence."""
     rule = _rule_of_cells(part, message)
     return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
 
 
-def _quantity_text(part: Part, message: Catalogue) -> str:
+def _quantity_text(part: ClaimPart, message: Catalogue) -> str:
     """Name of the quantity that a part measures, with the condition that selects positions if there is one."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
@@ -362,7 +362,7 @@ def _quantity_text(part: Part, message: Catalogue) -> str:
     return message(f"claims.quantity_{part.where}", quantity=quantity) if part.where else quantity
 
 
-def _rule_of_cells(part: Part, message: Catalogue) -> str:
+def _rule_of_cells(part: ClaimPart, message: Catalogue) -> str:
     quantity = _quantity_text(part, message)
     shown = {"quantity": quantity, "margin": margin_text(part, message)}
     if part.expect is None:
@@ -381,7 +381,7 @@ def _rule_of_cells(part: Part, message: Catalogue) -> str:
     return message(f"rule.{part.refuted_by}" if part.margin else "rule.without_margin", **shown)
 
 
-def margin_text(part: Part, message: Catalogue) -> str:
+def margin_text(part: ClaimPart, message: Catalogue) -> str:
     """A part's margin of equivalence as text, with its unit."""
     return message(f"margin.{part.kind}", margin=f"{part.margin:g}")
 

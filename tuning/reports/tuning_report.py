@@ -47,7 +47,7 @@ from elolab.tuning.reports.passages import (
 )
 from elolab.tuning.reports.tuning_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
-from elolab.tuning.study.model.importance import Knowledge, importances, knowledge
+from elolab.tuning.study.model.importance import ParameterKnowledge, importances, knowledge
 from elolab.tuning.study.plan import length_of
 from elolab.tuning.study.playoff import INTERVAL_90
 from elolab.tuning.study.study_spec import GAIN, NON_REGRESSION
@@ -213,7 +213,7 @@ def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
     return table_of(tuple(message(f"known.{name}") for name in names), tuple(rows), (2, 3, 4))
 
 
-def _knowledge(result: StudyResult) -> list[Knowledge]:
+def _knowledge(result: StudyResult) -> list[ParameterKnowledge]:
     if result.model is None or result.decision is None or result.observations is None:
         return []
     return knowledge(result.model, result.decision.values, 2 * result.observations.pairs)

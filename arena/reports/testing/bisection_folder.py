@@ -18,7 +18,7 @@ from elolab.arena.provenance.status import (
     INTERRUPTED,
     RUNNING,
     Conclusion,
-    Ending,
+    RunEnding,
     joined_status,
     new_status,
     write_status,
@@ -72,11 +72,11 @@ class BisectionFolder:
 
     def _conclude(self, error: BaseException | None) -> None:
         if self.is_interrupted or isinstance(error, KeyboardInterrupt):
-            ending = Ending(INTERRUPTED)
+            ending = RunEnding(INTERRUPTED)
         elif error is not None:
-            ending = Ending(FAILED, error=" ".join(str(error).split()))
+            ending = RunEnding(FAILED, error=" ".join(str(error).split()))
         else:
-            ending = Ending(DECIDED if self.report.is_finished else INCOMPLETE)
+            ending = RunEnding(DECIDED if self.report.is_finished else INCOMPLETE)
         self._write_status(ending)
 
     def add(self, step: Step) -> None:
@@ -89,7 +89,7 @@ class BisectionFolder:
         self._check()
         replace_file(self.folder / STATE_NAME, json.dumps(self.report.data(), ensure_ascii=False, indent=1) + "\n")
         write_document(self.folder, self.report.document(self._language))
-        self._write_status(Ending(RUNNING))
+        self._write_status(RunEnding(RUNNING))
 
     def _read(self) -> dict[str, Any]:
         """The contents of the state file; empty if there is none. Raises ``UserError`` if the file is invalid."""
@@ -114,7 +114,7 @@ class BisectionFolder:
                 what = f"{key} = {self._stored[key]!r} there, {here[key]!r} here"
                 raise UserError(f"{self.folder}: holds another bisection: {what}", OTHER_FOLDER)
 
-    def _write_status(self, ending: Ending) -> None:
+    def _write_status(self, ending: RunEnding) -> None:
         report = self.report
         conclusion = Conclusion(
             report.verdict if report.is_finished or report.is_undecided else None,

@@ -11,7 +11,7 @@ import pytest
 from elolab import command_line
 from elolab.arena.notation.openings import split_line
 from elolab.arena.notation.pgn import PortableGame, PortableMove, game_text
-from elolab.arena.notation.training import Skipped, training_data
+from elolab.arena.notation.training import TrainingFilter, training_data
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from tests.support.small_tournaments import play, records_in, write_spec
@@ -30,7 +30,7 @@ def portable(result: str = "1-0", reason: str = "checkmate", moves: tuple[str, .
 
 
 def data(*games: PortableGame, skip: str = "", game: str = "xiangqi") -> list[dict]:
-    found = training_data(games, game_named(game), "jsonl", Skipped.parse(skip))
+    found = training_data(games, game_named(game), "jsonl", TrainingFilter.parse(skip))
     return [json.loads(line) for line in found]
 
 
@@ -114,7 +114,7 @@ def test_games_without_a_result_are_counted() -> None:
 @pytest.mark.parametrize("words", ["chek", "first", "first=x", "check=2", "adjudicated=-1"])
 def test_wrong_words_are_refused_by_name(words: str) -> None:
     with pytest.raises(UserError, match=r"--skip .*: cannot read .*; expected check, unscored, faults, first=N"):
-        Skipped.parse(words)
+        TrainingFilter.parse(words)
 
 
 # The command

@@ -10,7 +10,7 @@ import pytest
 
 from elolab.arena.colours import GREEN, RED, coloured, has_colours
 from elolab.arena.play.live import RunProgress
-from elolab.arena.play.scores import GAP, MatchScore, MatchScores, Part, Score, Tally, line_of
+from elolab.arena.play.scores import GAP, LinePart, MatchScore, MatchScores, Score, Tally, line_of
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.statistics.elo import Pentanomial, Trinomial, sequential_test
 from elolab.engine.language import columns_of
@@ -84,8 +84,8 @@ def test_the_most_important_parts_come_first_and_everything_at_160() -> None:
     counts = Pentanomial((51, 402, 913, 520, 114))
     score = MatchScore("experimental", test=lambda score: sequential_test(counts, 0, 5))
     score.counts, score.tally = counts, Tally(1283, 1590, 1127)
-    parts = [Part(0, ("4000/8000 games", "4000/8000")), *score.parts(), Part(10, ("draws 40 %",)),
-             Part(7, ("612/min",)), Part(4, ("at most 6:32 left", "≤ 6:32"))]  # fmt: skip
+    parts = [LinePart(0, ("4000/8000 games", "4000/8000")), *score.parts(), LinePart(10, ("draws 40 %",)),
+             LinePart(7, ("612/min",)), LinePart(4, ("at most 6:32 left", "≤ 6:32"))]  # fmt: skip
     lines = {columns: line_of(parts, columns - 1) for columns in (60, 80, 120, 160)}
     assert {columns for columns, line in lines.items() if columns_of(line) >= columns} == set()
     assert lines[60].split(GAP) == ["4000/8000", "experimental +21.2 ± 6.7 Elo", "LLR +5.19 [±2.94]"]

@@ -8,7 +8,7 @@ import pytest
 
 from elolab.arena.records import Pairing
 from elolab.arena.tournament_reader import spec_from_mapping
-from elolab.arena.watching.snapshot import FinishedGame
+from elolab.arena.watching.snapshot import WatchedGame
 from elolab.arena.watching.tables import (
     ROWS_PER_PAGE,
     QueryError,
@@ -21,9 +21,9 @@ from elolab.arena.watching.tables import (
 from tests.arena.watching.test_snapshot import running_game
 
 
-def finished(number: int, first: str, second: str, result: str, reason: str, opening: str = "") -> FinishedGame:
+def finished(number: int, first: str, second: str, result: str, reason: str, opening: str = "") -> WatchedGame:
     pairing = Pairing(number, number // 2, 0, 1, number // 2)
-    return FinishedGame(f"{number:032x}", pairing, first, second, opening, result, reason, 10 + number, "", 1500.0)
+    return WatchedGame(f"{number:032x}", pairing, first, second, opening, result, reason, 10 + number, "", 1500.0)
 
 
 GAMES = [

@@ -24,7 +24,7 @@ from elolab.tuning.claims.cells import (
     game_seconds,
 )
 from elolab.tuning.claims.claims_results import CellRow
-from elolab.tuning.claims.claims_spec import Claim, Part, load_claims
+from elolab.tuning.claims.claims_spec import Claim, ClaimPart, load_claims
 from elolab.tuning.claims.measures import Searched
 from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, PartRule
 from elolab.tuning.claims.position_suites import SampledPosition
@@ -55,7 +55,7 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Claim, Part]:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Claim, ClaimPart]:
     """A part with a cell of 2000 pairs, in ten looks."""
     folder = tmp_path_factory.mktemp("asked")
     path = write_claims(folder, ("pairs = 8\nrounds = 2", "pairs = 2000\nrounds = 10"))
@@ -91,7 +91,7 @@ def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: P
     ],
 )
 def test_simulated_pairs_have_their_verdicts(
-    expect: str, margin: float, elo: float, verdict: str, asked: tuple[Claim, Part]
+    expect: str, margin: float, elo: float, verdict: str, asked: tuple[Claim, ClaimPart]
 ) -> None:
     row, played = course_of(asked, expect, margin, elo)
     rule = PartRule(expect, score_of_elo(margin) - 0.5)
@@ -107,7 +107,7 @@ def test_simulated_pairs_have_their_verdicts(
 
 
 def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played_to_its_end(
-    asked: tuple[Claim, Part],
+    asked: tuple[Claim, ClaimPart],
 ) -> None:
     row, _ = course_of(asked, "better", 1, 1)
     assert (row.verdict, row.ended, row.p_value) == (OPEN, FUTILITY, None)
@@ -117,7 +117,7 @@ def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played
     assert (shown.verdict, shown.ended, shown.looks, shown.median_unbiased) == (SHOWN, COMPLETE, 10, shown.effect)
 
 
-def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, Part]) -> None:
+def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, ClaimPart]) -> None:
     course = PlayedCell(*asked, asked[1].cells[0], tuple(range(2000)), Played(60, 0.3, 4))  # type: ignore[arg-type]
     assert course.seconds_left == course.most_seconds == 4000 * game_seconds(course.cell)
     course.analyse_stored()
@@ -126,7 +126,7 @@ def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, Part]) -> None:
 
 
 def course_of(
-    asked: tuple[Claim, Part], expect: str | None, margin: float, elo: float, draws: float = 0.3
+    asked: tuple[Claim, ClaimPart], expect: str | None, margin: float, elo: float, draws: float = 0.3
 ) -> tuple[CellRow, Played]:
     """The row of a cell with another rule, of games drawn at that difference."""
     claim, part = asked[0], replace(asked[1], expect=expect, margin=margin)
@@ -245,7 +245,9 @@ def test_positions_at_which_searches_differ_are_counted(tmp_path: Path) -> None:
     assert "different numbers of nodes" in rule_text(course.part, Catalogue(MESSAGES, "en"))
 
 
-def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(asked: tuple[Claim, Part], tmp_path: Path) -> None:
+def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(
+    asked: tuple[Claim, ClaimPart], tmp_path: Path
+) -> None:
     path = write_claims(tmp_path, ("pairs = 8", "pairs = 250"), ("margin = 10", "margin = 10\nlooks = 1"))
     spec = load_claims(path, "quick", ["C20a"])
     fixed = spec.claims[0], spec.parts[0]

@@ -11,13 +11,13 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.tuning.ablation.comparison_verdicts import critical_values, match_estimate
 from elolab.tuning.claims.cells import common_columns
 from elolab.tuning.claims.claims_results import CellRow
-from elolab.tuning.claims.claims_spec import Part, load_claims
+from elolab.tuning.claims.claims_spec import ClaimPart, load_claims
 from elolab.tuning.claims.error_rates import interval_at
 from elolab.tuning.claims.measures import Searched, SearchEstimate, log_ratio, rate_of_cases, share_of
 from elolab.tuning.claims.part_verdicts import OPEN
 from tests.support.small_claims import write_claims
 
-MakeRow = Callable[..., tuple[Part, CellRow]]
+MakeRow = Callable[..., tuple[ClaimPart, CellRow]]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def row_of(tmp_path_factory: pytest.TempPathFactory) -> MakeRow:
     spec = load_claims(write_claims(tmp_path_factory.mktemp("small")), "quick")
     parts = {part.id: (claim, part) for claim in spec.claims for part in claim.parts}
 
-    def make(name: str, **columns: object) -> tuple[Part, CellRow]:
+    def make(name: str, **columns: object) -> tuple[ClaimPart, CellRow]:
         claim, part = parts[name]
         empty = {
             "unit": "×", "effect": 0.0, "median_unbiased": None, "low": 0.0, "high": 0.0, "verdict": OPEN,

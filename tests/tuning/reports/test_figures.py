@@ -31,7 +31,7 @@ from elolab.tuning.reports.claims_report import claims_text
 from elolab.tuning.reports.labels import base_label, comparison_label, in_language
 from elolab.tuning.reports.tuning_report import optimism_sentence, tuning_data, tuning_document, tuning_sentence
 from elolab.tuning.reports.wording import MESSAGES, counted, ratio_text
-from elolab.tuning.study.model.importance import Knowledge
+from elolab.tuning.study.model.importance import ParameterKnowledge
 from elolab.tuning.study.playoff import INTERVAL_90
 from tests.support.extreme_results import (
     STUDY,
@@ -242,7 +242,7 @@ def test_numbers_that_name_rows_stand_under_their_heading(tmp_path: Path) -> Non
 
 @pytest.mark.integration
 def test_a_loss_of_nothing_has_no_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Knowledge("null_depth", (2, 3), 4, -0.01, 1.0, 100.0)
+    known = ParameterKnowledge("null_depth", (2, 3), 4, -0.01, 1.0, 100.0)
     monkeypatch.setattr("elolab.tuning.reports.tuning_report.knowledge", lambda *given: [known] * 4)
     page = markdown(tuning_document(study(tmp_path), "en"))
     assert "| 0.0 ± 1.6 |" in page

@@ -99,7 +99,7 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class ParameterKnowledge:
     """Knowledge of a model about one parameter, while all others have their recommended values."""
 
     name: str
@@ -115,7 +115,7 @@ class Knowledge:
     """
 
 
-def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]:
+def knowledge(model: ResponseModel, best: Values, games: int) -> list[ParameterKnowledge]:
     """Knowledge about each parameter around the set of values ``best``.
 
     ``games`` is the number of games to which the model is fitted. Standard deviations are assumed to fall with the
@@ -131,7 +131,7 @@ def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]
         loss, error = -float(gain[at]), float(deviation[at])
         needed = games * (KNOWN_DEVIATIONS * error / loss) ** 2 if loss > 0 else math.inf
         kept = tuple(value for value, is_possible in zip(values, possible, strict=True) if is_possible)
-        found.append(Knowledge(dimension.name, kept, values[at], loss, error, max(needed, 0.0)))
+        found.append(ParameterKnowledge(dimension.name, kept, values[at], loss, error, max(needed, 0.0)))
     return found
 
 
