@@ -135,11 +135,10 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """Resolve a path that the file ``where`` contains; returns ``name`` unchanged if that is not possible.
+    """Resolve a path ``name`` that the file ``where`` contains: relative to that file's folder, if it exists there.
 
-    The path is relative to the folder of ``where``, but a file in the current folder comes first. A folder is
-    recognised only if the path contains a separator (``games/``), because a bare word may name a file that elolab
-    ships.
+    Otherwise, or if the current folder has this file, returns ``name`` unchanged. A folder is recognised only if the
+    path contains a separator (``games/``), because a bare word may name a file that elolab ships.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()

@@ -205,7 +205,7 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
 
 
 def pondering_problem(player: PlayerSpec) -> str:
-    """The reason why a player cannot ponder with its own limit; empty if it can, or if ``ponder`` is off."""
+    """The reason why a player cannot ponder with its own limit; empty if it can, or if its key ``ponder`` is off."""
     if not player.ponder or player.limits.is_timed:
         return ""
     return (
@@ -427,7 +427,7 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Make the names in ``[[players]]`` tables distinct, in place.
+    """Change names in ``[[players]]`` tables so that all are distinct.
 
     Programs with equal names get their folder as a prefix (``new/engine``). Other equal names get a number (``engine
     (2)``).

@@ -38,7 +38,7 @@ class CommitBuild:
         return path == self.tree or path.startswith(self.tree + os.sep)
 
     def inside(self, path: str) -> str:
-        """Return a path inside the tree of the build relative to that tree, and any other text unchanged."""
+        """Return a path inside the built tree as a path relative to the tree; other texts are returned unchanged."""
         return os.path.relpath(path, self.tree) if self.holds(path) else path
 
 
@@ -65,9 +65,9 @@ class PlayerSpec:
     watchdog_ms: int = 60_000
     """External players: time limit for a move in milliseconds, under limits without time such as depth or nodes."""
     restart: str = "on_fault"
-    """External players: when a new process is started, ``on_fault`` or ``always`` (for every game)."""
+    """External players: ``on_fault`` starts a new process after each fault, ``always`` for every game."""
     ponder: bool = False
-    """Whether the player thinks on the opponent's time, about the reply it expects."""
+    """Whether the player thinks on the opponent's time, about the reply that the player expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
     """External players: settings that only the protocol has, as pairs of name and value; lists are stored as tuples."""
     built: CommitBuild | None = None
@@ -203,7 +203,7 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Settings for counting the search events of built-in players; ``None`` for none. They do not affect the game."""
+    """Settings for counting built-in players' search events, which does not affect the game; ``None`` counts none."""
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -291,7 +291,7 @@ DialogueSoFar = tuple[list[str], list[str]]
 
 
 def no_dialogue() -> DialogueSoFar:
-    """An empty dialogue, for a game between players that have none."""
+    """An empty dialogue, for a game between players that exchange no text."""
     return [], []
 
 
@@ -333,7 +333,7 @@ class GameRecord:
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
     """Search events of the first and of the second player; see ``engine.search_statistics``.
 
-    An entry is ``None`` for a player that counted none; the whole field is ``None`` if neither player did.
+    An entry is ``None`` for a player that counted no events; the field is ``None`` if neither player counted any.
     """
 
     @property
@@ -380,7 +380,7 @@ class FinishedGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A finished game without its moves, for reports. Its fields are those of ``GameRecord``."""
+    """A finished game without its moves, for reports. The fields mean the same as in ``GameRecord``."""
 
     pairing: Pairing
     first: str
@@ -405,7 +405,7 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The part of a finished game on which a schedule may depend: who played, and the score."""
+    """The part of a finished game on which a schedule may depend: the pairing and the score."""
 
     key: str
     pairing: Pairing

@@ -93,7 +93,7 @@ class RunOptions(TypedDict, total=False):
     cluster: str | Executor | None
     """Where to play: address of a Dask scheduler, host names for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play wall-clock games (default: no). Other load on its machines distorts these games."""
+    """Whether a cluster may play wall-clock games (default: no), which other load on a machine distorts."""
     scale_limits: bool
     """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
@@ -139,7 +139,7 @@ class Purpose:
     lengths: tuple[str, ...] = ()
     """Paths of values in ``content`` that only limit the length of the run, such as ``match_pairs``.
 
-    They may change when the run is resumed. Games played under a larger limit are kept.
+    These values may change when the run is resumed. Games played under a larger limit are kept.
     """
     check: Callable[[Store, Any], None] | None = None
     """A function that checks whether a run may be resumed; it raises ``RunError`` if not.
@@ -150,7 +150,7 @@ class Purpose:
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
     """A function that returns the new places of stored games in the schedule, as pairs of a game's key and pairing.
 
-    It is called if ``content`` has changed since the run was recorded.
+    Called if ``content`` has changed since the run was recorded.
     """
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further metadata to record in the store."""
@@ -338,7 +338,7 @@ class Run:
 
     @property
     def concurrency(self) -> int:
-        """Number of games that can be played at the same time now. On a cluster it changes with the workers."""
+        """Number of games that can be played at the same time now; on a cluster, it changes with the workers."""
         return self._runner.concurrency
 
     @property
@@ -360,7 +360,7 @@ class Run:
 
         ``jobs`` is read slightly ahead of the games. It yields ``None`` while the next game is not known, and is read
         again after a game has ended. ``finished`` is called with the outcome of each game after it is stored. Once
-        ``enough()`` is true, no more games are started. Raises ``StoppedByFaults``.
+        ``enough()`` is true, no more games are started. Raises ``StoppedByFaults`` after too many faults in a row.
         """
         missing: dict[str, GameJob] = {}
 

@@ -149,7 +149,7 @@ class ScheduleState:
 
     @property
     def games(self) -> int:
-        """Number of games of the tournament; an upper bound until it is over."""
+        """Number of games of the tournament; an upper bound until the tournament is over."""
         return len(self.results) if self.is_over else format_of(self.spec).max_games(self.spec, self.results)
 
     @property
@@ -202,11 +202,11 @@ def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
-    """Index of the opening of each pair in the suite.
+    """For each pair, the index in the suite of its opening.
 
-    If there are more pairs than openings, ``opening_reuse`` repeats the openings in the same order. It requires that at
-    most one player repeats its moves: two players at fixed nodes or depth would play the same games again. Raises
-    ``ScheduleError`` if there are too few openings.
+    If there are more pairs than openings, ``opening_reuse`` repeats the openings in the same order. Raises
+    ``ScheduleError`` if there are too few openings, or if ``opening_reuse`` would make two players repeat a game: both
+    play at fixed nodes or depth.
     """
     needed = format_of(spec).openings_needed(spec)
     order = part.order(spec.seed, spec.opening_start, spec.opening_order)
@@ -229,7 +229,7 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
 
 
 def _repeating_players(spec: TournamentSpec) -> list[str] | None:
-    """Two players who would both repeat their moves after the same opening; ``None`` if there are no two."""
+    """Names of two players who would both repeat their moves after the same opening; ``None`` if at most one would."""
     players = [
         player.name for player in spec.players if not (player.limits.is_timed and player.limits.clock_kind != "node")
     ]

@@ -36,7 +36,7 @@ from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings import schema
 
 MAX_HYPOTHESIS = 200
-"""Largest absolute value of a hypothesis in Elo. Much stronger hypotheses agree with no distribution of outcomes."""
+"""Largest absolute value of a hypothesis, in Elo. No distribution of outcomes agrees with much larger values."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
 """Smallest and largest error probability that a test may have."""
 MAX_PAIRS = 1_000_000
@@ -138,7 +138,7 @@ class SequentialRun:
 
     @classmethod
     def over(cls, settings: SequentialSettings, pairs: int, outcomes: Iterable[Outcome]) -> SequentialRun:
-        """The test after games with these outcomes. ``pairs`` is its maximum length."""
+        """The test after games with these outcomes. ``pairs`` is the maximum length of the test."""
         run = cls(settings, pairs)
         for outcome in outcomes:
             run.add(outcome)
@@ -302,8 +302,8 @@ def least_pairs(settings: SequentialSettings) -> int:
 def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
     """Probability that H1 is accepted within ``pairs`` pairs if the true gain is ``elo`` (logistic Elo).
 
-    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps. It ignores that
-    analyses are only made after whole batches; ``arena.testing.expectation`` takes this into account.
+    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps. This model ignores
+    that analyses are only made after whole batches; ``arena.testing.expectation`` takes this into account.
     """
     mean, variance = _step(settings, elo)
     test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
@@ -374,7 +374,7 @@ def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
 
 
 def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
-    """Total number of pairs that an undecided test will probably need. ``test`` is its state after ``pairs`` pairs.
+    """Total number of pairs that a test will probably need. ``test`` is the test's state after ``pairs`` pairs.
 
     Extrapolates the log-likelihood ratio linearly, above 0 to the upper bound and below 0 to the lower bound. Returns
     ``None`` for a decided test, and for a ratio that is too close to 0.

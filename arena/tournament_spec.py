@@ -76,7 +76,7 @@ class TournamentSpec(RunSpec):
     as many as there are openings.
     """
     rounds: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, value=1, example=5)
-    """Number of rounds of a round robin, a gauntlet or a Swiss tournament. ``pairs`` is a multiple of this number."""
+    """Number of rounds of a round robin, gauntlet or Swiss tournament; ``pairs`` is the total of all rounds."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="clock=10+0.1", expected=GRAMMAR)
     ponder: ClassVar[bool] = schema.switch()
     engines: ClassVar[str] = schema.text(default=COMPUTED, example="engines.toml", expected="the file of your engines")
@@ -111,13 +111,13 @@ class TournamentSpec(RunSpec):
     search_statistics: SearchStatisticsSettings | None = schema.key(
         schema.TABLE, schema.SWITCH, schema=SEARCH_STATISTICS, default=COMPUTED, value=None, example=True
     )
-    """Settings of built-in players' search statistics, which do not influence the games; ``None`` for none."""
+    """Settings for counting built-in players' search events, which does not affect games; ``None`` counts none."""
     sprt: SequentialSettings | None = schema.table(SPRT, value=None)
     """The settings of the sequential test that ends a match of format ``sprt``; ``None`` in other formats."""
     anchors: tuple[tuple[str, float], ...] = schema.table(ANCHORS, value=(), example={"default": 2500})
     """Pairs of a player's name and its fixed rating in Elo. All other ratings are relative to these."""
     command: tuple[str, ...] = ()
-    """Words after ``elolab`` of the command that started or last resumed the tournament; empty without one."""
+    """Words after ``elolab`` of the command that started or last resumed the tournament; empty if there was none."""
 
     @functools.cached_property
     def conditions(self) -> GameConditions:

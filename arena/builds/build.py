@@ -30,7 +30,7 @@ TREE_NAME = "tree"
 GATE = 'read -r _ && exec /bin/sh -c "$1" </dev/null'
 """Shell script that waits for a line of input, then runs the command in its first argument.
 
-The line is sent once the supervisor watches the process. The supervisor can therefore always end the command.
+elolab sends the line once its supervisor process watches the shell, so that the command never runs unsupervised.
 """
 LINES_SHOWN = 12
 """Maximum number of lines shown from the output of a failed build."""

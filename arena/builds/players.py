@@ -1,4 +1,4 @@
-"""Players built from git: finds the commit that a ``[[players]]`` table names, builds it, and finds the program."""
+"""Players built from git: finds the commit named in a ``[[players]]`` table, builds it, and finds the program."""
 
 from __future__ import annotations
 

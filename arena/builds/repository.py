@@ -30,7 +30,7 @@ _URL = re.compile(r"[a-z+]+://|[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?!\\)")
 _OF_CALLER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 """Environment variables that git sets for a hook; they would make git use the hook's repository."""
 DIRTY_SHOWN = 3
-"""Maximum number of changed files that the warning about uncommitted changes lists."""
+"""Maximum number of changed files listed in the warning about uncommitted changes."""
 
 
 class RepositoryError(UserError):
@@ -113,7 +113,7 @@ class Repository:
 
     @cached_property
     def origin(self) -> str:
-        """Base of relative URLs of submodules: a local repository's remote ``origin`` if it has one, else ``place``."""
+        """Base of submodules' relative URLs: the URL of a local repository's remote ``origin``, else ``place``."""
         if not self.is_remote:
             try:
                 return run_git("config", "remote.origin.url", folder=self.folder)
@@ -136,10 +136,10 @@ class Repository:
         return found
 
     def line(self, first: str, last: str) -> list[Commit]:
-        """The commits after ``first`` up to and including ``last`` along first parents, oldest first.
+        """The commits after ``first``, up to and including ``last``, along first parents; the oldest comes first.
 
-        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless the first
-        parents of ``last`` lead back to ``first``.
+        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless the first parents of ``last`` lead
+        back to ``first``.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:

@@ -21,7 +21,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 Test = Callable[["Examination"], Remark | None]
-"""Function that tests one requirement; returns a remark to report, or ``None``.
+"""Function that tests one requirement; returns a remark to report, ``None`` if there is nothing to report.
 
 Raises ``Failed`` if the program does not meet the requirement, ``Skipped`` if it cannot be tested.
 """
@@ -64,7 +64,7 @@ class Examination:
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
         """``checks`` run in the given order.
 
-        ``log`` is called once for every new process, and returns a function that records the process's dialogue, or
+        ``log`` is called for every new process. It returns a function that records the dialogue with this process, or
         ``None`` to record nothing.
         """
         self.settings = settings
@@ -82,12 +82,12 @@ class Examination:
 
     @property
     def dialect(self) -> Dialect[Any]:
-        """The connection to the current process."""
+        """The connection to the current process; there must be one."""
         assert self._dialect is not None
         return self._dialect
 
     def run(self) -> Iterator[CheckOutcome]:
-        """Run every check in turn; yields the outcomes."""
+        """Run all checks, one after another; yields the outcome of each."""
         for entry in self.checks:
             check = entry
             if entry.name in self._dialect_class.recommendations:
@@ -124,7 +124,7 @@ class Examination:
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     def _test(self, check: Check) -> Remark | None:
-        """Run a check's test and return its remark; repeat it with a new process while it raises ``LimitRemains``.
+        """Run a check's test; while the test raises ``LimitRemains``, repeat it with a new process. Returns its remark.
 
         At most two new processes are needed. The first may get a depth limit that only tests whether the program
         supports one, and then keep that limit. The second gets none, because the support is then known.

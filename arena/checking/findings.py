@@ -26,7 +26,7 @@ class CheckSettings:
     timeout_ms: int = 10_000
     """Maximum time for an answer to a search without a time limit."""
     quiet_ms: int = 300
-    """How long a check waits for output where the program should be silent."""
+    """Time for which a check waits for output while the program should be silent."""
     ending_ms: int = 2_000
     """Maximum time for the program to end after ``quit`` or the end of its input."""
     stop_ms: int = 1_000
@@ -71,7 +71,7 @@ class Skipped(CheckEnded):
 
 
 class LimitRemains(Exception):
-    """Raised before a search that needs a new process, because this one may keep the limit of an earlier search."""
+    """Raised before a search that needs a new process, because the current one may keep an earlier search's limit."""
 
 
 class SearchLine(NamedTuple):
@@ -97,5 +97,5 @@ class SearchAnswer(NamedTuple):
     lines: tuple[str, ...] = ()
     """Output lines before the answer."""
     expected: str | None = None
-    """The opponent's reply that the program expects, in the game's notation; ``None`` if it names none."""
+    """The opponent's reply that the program expects, in the game's notation; ``None`` if the answer names none."""
     has_resigned: bool = False

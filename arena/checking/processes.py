@@ -44,7 +44,7 @@ def family_of(number: int) -> list[ProcessStatus]:
 
 
 def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
-    """The members of ``processes`` that still run; zombies do not."""
+    """The members of ``processes`` that still run; zombies do not count as running."""
     now = {one.number: one for one in _all()}
     return [
         one
@@ -56,7 +56,7 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
     """Processor time in seconds that the processes have used, or have waited for while other processes ran.
 
-    This is the time that they would use on an otherwise idle machine. Waiting counts as 0 if the system does not report
+    On an otherwise idle machine, the processes would use this time. Waiting counts as 0 if the system does not report
     it.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)

@@ -224,7 +224,7 @@ class DaskSite(Site):
                 self._lose_scheduler(error)
 
     def _forward_requests(self) -> None:
-        """Order the workers to report the dialogues that were requested since the last call."""
+        """Order the workers to report the dialogues of games that viewers have requested since the last call."""
         with self._lock:
             asked, self._dialogues = self._dialogues, set()
         for run, chunk in asked:

@@ -62,7 +62,7 @@ LOSS_DIVISOR = 8
 A game that crashes workers is therefore soon alone in its chunk.
 """
 MOST_LOSSES = 5
-"""The run fails after this number of workers has been lost during the same game, sent alone in a chunk."""
+"""The run fails once this number of workers has been lost while playing the same game, alone in its chunk."""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -131,7 +131,7 @@ class _Queue:
         """Number of workers lost while playing a chunk of this game alone, by game key."""
 
     def known(self, most: int) -> int:
-        """Read the schedule until ``most`` games wait or the next depends on results; returns how many wait."""
+        """Queue games until ``most`` wait or the next game depends on results; returns the number that wait."""
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or the next game is not yet known
@@ -162,8 +162,8 @@ class _Queue:
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
         """Put the games of a lost worker back to the front of the queue.
 
-        Returns the game if it was alone in its chunk and ``MOST_LOSSES`` workers have been lost in this way, else
-        ``None``.
+        Returns the game of a chunk with a single game if ``MOST_LOSSES`` workers have been lost while playing it alone;
+        otherwise ``None``.
         """
         self.put_back(jobs)
         for job in jobs:
@@ -244,7 +244,7 @@ class ClusterRunner(Runner):
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def _dialogue(self, chunk: int, game: ChunkGame) -> DialogueSoFar:
-        """The dialogue of a game as last reported; also requests it for the next reports."""
+        """The dialogue of a game as last reported; also requests the dialogue for the next reports."""
         self._site.ask_for_dialogue(self._run, chunk)
         return game.dialogue
 
@@ -549,7 +549,7 @@ class ClusterRunner(Runner):
     def _drop_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
         """If no worker can start both players of the next game, mark one of the players as unavailable.
 
-        This is the first of the two that the first worker cannot start.
+        The marked player is one that the first worker cannot start.
         """
         (job,) = queue.take(1)
         queue.put_back([job])
@@ -590,7 +590,7 @@ def _described(error: BaseException) -> str:
 
 
 def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
-    """Evaluation weights of built-in players that elolab does not ship, so that chunks must carry them."""
+    """Evaluation weights of built-in players that must be sent with chunks, because elolab does not ship them."""
     values = {
         value
         for player in {id(player): player for job in jobs for player in (job.first, job.second)}.values()

@@ -18,10 +18,10 @@ from elolab.engine.language import console
 LEAST_SCALE, MOST_SCALE = 0.25, 4.0
 """Range of the factors for wall-time limits.
 
-It bounds the effect of a wrong benchmark, and keeps the limits similar to the limits in the specification.
+The range bounds the effect of a wrong benchmark, and keeps limits similar to those in the specification.
 """
 NAMED_DIFFERENCE = 0.05
-"""The terminal names a machine whose factor differs from 1 by more than this."""
+"""elolab prints a line about each machine whose factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0
 """Processor time of the benchmark, in seconds."""
 MOST_FAILURES = 5
@@ -48,8 +48,8 @@ class LimitScaling:
     ) -> None:
         """``reference`` is the run's reference speed in nodes per second.
 
-        If it is ``None``, the first machine's speed becomes the reference, and ``keep`` is called with it. ``warn`` is
-        called with a line for each machine whose speed differs.
+        If it is ``None``, the first machine's speed becomes the reference, and ``keep`` stores that speed. ``warn``
+        gets a line for each machine whose factor differs from 1 by more than ``NAMED_DIFFERENCE``.
         """
         self._reference, self._keep, self._warn = reference, keep, warn
         self._scales: dict[str, float] = {}

@@ -93,7 +93,7 @@ class Placed:
 
 
 def placed(player: PlayerSpec, sendable: Mapping[GameFile, str], wanted: Mapping[GameFile, str], sender: str) -> Placed:
-    """Find a player's files on this worker, or copy received files to paths at which the player finds them.
+    """Find a player's files on this worker; received files are copied to paths at which the player finds them.
 
     ``sendable`` has the files' paths on the client, ``wanted`` their digests, and ``sender`` is the client's platform.
     If the worker has the same files at the same paths, the player is returned unchanged.

@@ -15,7 +15,7 @@ from elolab.engine.settings.limits import Limits
 
 
 def clock_problem(limits: Limits) -> str:
-    """The reason why games with these limits need the user's permission to run on workers; empty if they do not."""
+    """The reason why games with these limits need the user's permission to run on workers; empty if they need none."""
     if not limits.is_on_wall_clock:
         return ""
     return (
@@ -66,7 +66,7 @@ class Site(ABC):
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
-        """Workers that can play now, by address. Raises ``ClusterError`` if there is none and none is expected."""
+        """Workers that can play now, by address. Raises ``ClusterError`` if no worker is left and none is expected."""
 
     def refused(self) -> Mapping[str, RefusedWorker]:
         """Workers that get no games, by address."""
@@ -78,7 +78,7 @@ class Site(ABC):
 
     @property
     def is_connected(self) -> bool:
-        """Whether ``workers`` is up to date; otherwise a worker missing from it may still exist."""
+        """Whether the list of workers is up to date; otherwise a worker missing from the list may still be playing."""
         return True
 
     def given_up(self) -> str:

@@ -161,7 +161,7 @@ async def _check_one(host: SshHost) -> None:
 
 
 class _HostError(Exception):
-    """Raised if no worker can be started on a host; has the host and the reason."""
+    """Raised if no worker can be started on a host; the error holds the host and the reason."""
 
     def __init__(self, host: SshHost, reason: str) -> None:
         super().__init__(reason)

@@ -76,7 +76,7 @@ class Chunk:
     platform: str = ""
     """The client's ``platform_name``."""
     limit_scale: float | None = None
-    """Factor for wall-time limits on the worker, which is stored with the games; ``None`` if limits are not scaled."""
+    """Factor for wall-time limits on the worker, stored with the games; ``None`` if limits are not scaled."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Order:
 
     run: str
     number: int
-    """The order applies to all chunks up to this number; ``dialogue`` only to this chunk."""
+    """The order applies to all chunks up to this number; an order of kind ``dialogue`` only to this chunk."""
     kind: str
     """The action that the workers take.
 
@@ -115,7 +115,7 @@ class Order:
 
 
 def introduction() -> dict[str, Any]:
-    """Description of this worker, by which the client decides whether to use it.
+    """Description of this worker, from which the client decides whether to use the worker.
 
     It holds the engine's identity, the digests of the source files, the host, the process number, the number of
     processors and the memory in MiB.
@@ -178,7 +178,7 @@ def _for_client(record: GameRecord, job: GameJob, scale: float | None) -> GameRe
 
 
 def _refusal(chunk: Chunk) -> str:
-    """The difference between this worker's elolab and the one that the chunk requires; empty if there is none."""
+    """The difference between this worker's elolab and the version that the chunk requires; empty if there is none."""
     from elolab.engine.compiled.identity import engine_identity
 
     for what, here, wanted in (
@@ -346,7 +346,7 @@ class _Seats:
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
 
     def is_stopped(self, chunk: Chunk) -> bool:
-        """Whether an order demands that the chunk's running games be abandoned."""
+        """Whether an order says to abandon the chunk's running games."""
         return chunk.number <= self._stopped.get(chunk.run, -1)
 
     def wants_dialogue(self, chunk: Chunk) -> bool:

@@ -133,7 +133,7 @@ def _ratings(
 
 
 def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
-    """The settings that differ: for each, its path and its values in ``one`` and ``other``.
+    """The settings that differ, each as its path, its value in ``one`` and its value in ``other``.
 
     The path joins nested keys by dots. A value is ``None`` where a run has no such key.
     """

@@ -1,4 +1,4 @@
-"""Reads the games of a run's folder as ``PortableGame``, the form in which games are exported."""
+"""Reads the games of a run's folder as ``PortableGame``, the form in which elolab exports games."""
 
 from __future__ import annotations
 

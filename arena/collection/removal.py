@@ -19,7 +19,7 @@ OWN_FOLDERS = ("plots", "report-games", FAULTS_FOLDER)
 
 
 class RemovalError(UserError):
-    """Raised for a folder that must not be removed; the message names it and the reason."""
+    """Raised for a folder that must not be removed; the message gives the folder and the reason."""
 
 
 def check(folders: Sequence[Path]) -> None:

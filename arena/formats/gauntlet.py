@@ -22,9 +22,9 @@ class Gauntlet(RoundRobin):
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
+        """Yield the differences that prevent ``new`` from extending ``old``, each as key, old value and new value.
 
-        The first ``gauntlet_players`` players must be the same in both.
+        The challengers, the first ``gauntlet_players`` players, must be the same in both.
         """
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))

@@ -35,7 +35,7 @@ class Knockout(Format):
     has_fixed_length = False
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next batch: the games of a round, or one sudden-death pair for each encounter that is still tied."""
+        """The next games: those of a round, or a sudden-death pair per tied encounter; none after the final."""
         bracket = bracket_of(spec, results)
         waiting = [tie for tie in bracket.ties if tie.is_waiting]
         if not waiting:
@@ -53,7 +53,7 @@ class Knockout(Format):
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
     def opened_pairs(self, spec: TournamentSpec) -> int:
-        """The number of pairs of all rounds, sudden-death pairs included; each round has its own openings."""
+        """Maximum number of game pairs of one player, sudden death included; each round has its own openings."""
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
@@ -88,7 +88,7 @@ class Tie:
     """Points of each player in the games played, in the order of ``players``."""
     winner: int | None = None
     reason: str | None = None
-    """How the winner was decided, such as ``POINTS``; ``None`` until then."""
+    """Why the winner advances: a constant such as ``POINTS``; ``None`` while undecided."""
 
     @property
     def is_waiting(self) -> bool:

@@ -39,7 +39,7 @@ class _Node:
     edges: list[Edge] = field(default_factory=list)
     """Edges between neighbouring children; the last one leads back to the first child."""
     dual: int = 0
-    """Dual value of a blossom, never negative; 0 for a single vertex."""
+    """Dual value of a blossom in the linear program, never negative; 0 for a single vertex."""
     label: int = FREE
     link: Edge | None = None
     """The edge to the node's parent in the tree (parent's vertex, own vertex); ``None`` for a tree's root."""

@@ -22,7 +22,7 @@ class RoundRobin(Format):
         return list(combinations(range(len(spec.players)), 2))
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """All games, as a single batch."""
+        """All games at once, because the schedule does not depend on results."""
         if results:
             return
         encounters, pairs = self.encounters(spec), spec.pairs_of_encounter

@@ -139,7 +139,7 @@ def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
 
 
 def points_for(encounter: Encounter, player: int) -> float:
-    """Points for an encounter of ``player``, who must be one of its two players; an absent player gets 0."""
+    """Points that ``player`` gets for an encounter, in which it must be one of the two; an absent player gets 0."""
     if encounter.winner is None:
         return LOSS if encounter.absent else TIE
     return WIN if encounter.winner == player else LOSS
@@ -170,7 +170,7 @@ class PairedRound(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def paired_round(state: PairingState) -> PairedRound | None:
-    """Pair the next round by the rules of this module; ``None`` if there are no players or no legal pairing."""
+    """Pair the next round by the Swiss system; ``None`` if there are no players or no legal pairing."""
     costs = pairing_costs(state)
     partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
     if partners is None:
@@ -186,8 +186,7 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Symmetric matrix of the cost of pairing the players at places i and j of the ranking; ``None`` if they must not
-    meet.
+    """Symmetric matrix: the cost of pairing the players at places i and j of the ranking; ``None`` forbids the pair.
 
     With an odd number of players, the last row and column stand for the bye.
     """
@@ -212,13 +211,13 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
 
 
 def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
-    """Compare the pairing of two players with the ideal pairing, which the module's docstring describes.
+    """Compare the pairing of two players with the ideal one: upper half of the group against lower half, in order.
 
     Returns whether they are in the same half of a group, and the square of their distance from the ideal pairing.
-    ``places`` are their places in their groups, from 0; ``size`` is the size of the first player's group. ``joined`` is
-    ``None`` if the players are in different groups: ideally the last player of the upper group meets the first of the
-    lower. Otherwise ``joined`` is the number of players, 0 or 1, who float down to their group; a floater ideally meets
-    the first player of the group.
+    ``places`` are the players' places in their groups, from 0; ``size`` is the size of the first player's group.
+    ``joined`` is ``None`` for players of different groups: ideally the last player of the upper group meets the first
+    of the lower. Otherwise ``joined`` is the number of players, 0 or 1, who have floated down to the group; a floater
+    ideally meets the first player of the group.
     """
     one, other = places
     if joined is None:

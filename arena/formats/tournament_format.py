@@ -38,12 +38,12 @@ class Format(ABC):
 
     @abstractmethod
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next batch of games; an empty one ends the tournament.
+        """The next batch of games; an empty batch ends the tournament.
 
-        ``order[k]`` is the index in the suite of the opening that any two players use in their pair ``k``. Without
-        ``swap_colours``, the openings of its two games are ``order[2 * k]`` and ``order[2 * k + 1]``. ``results`` has
-        an outcome for every game of the earlier batches, in schedule order. The games of a shorter tournament are the
-        first games of a longer one.
+        In pair ``k``, any two players use the opening with the index ``order[k]`` in the suite. Without
+        ``swap_colours``, the openings of the pair's games are ``order[2 * k]`` and ``order[2 * k + 1]``. ``results``
+        has an outcome for every game of the earlier batches, in schedule order. The games of a shorter tournament are
+        the first games of a longer one.
         """
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Format(ABC):
         return self.opened_pairs(spec) * spec.openings_per_pair
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
+        """Yield the differences that prevent ``new`` from extending ``old``, each as key, old value and new value.
 
         Checks only what is specific to this format; the caller compares the keys in ``keys``. ``new`` has all players
         of ``old``.

@@ -17,7 +17,7 @@ CATALOGUE, TOPIC = "elolab.arena.keys", "player"
 """The message catalogue that explains the keys, and the section in it."""
 
 REFERENCE = "engine"
-"""The key in ``[[players]]`` that names an engine of the engines file."""
+"""The key in a ``[[players]]`` table that names an engine of the engines file."""
 
 SOURCE = "source"
 """The key with the git commit from which a program is built."""
@@ -33,7 +33,7 @@ OF_ANY_PLAYER = schema.declare(
 MARGIN = schema.declare(
     CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
 )
-"""The key ``margin``: the time in seconds by which a move may exceed its limit; built-in players have it too."""
+"""The key ``margin``: the time in seconds by which a move may exceed its limit; built-in players have this key too."""
 
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",
@@ -82,7 +82,7 @@ ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "players", *map(keys_of, protocols()),
     **{REFERENCE: schema.text(default=COMPUTED, example="mine", expected="an engine's name in the file of engines")},
 )  # fmt: skip
-"""All keys of ``[[players]]``, for all protocols and for references to an engines file."""
+"""All keys of ``[[players]]`` tables, for all protocols and for references to an engines file."""
 DESCRIPTION = "description"
 """The key for free text about an engine; only valid in engines files."""
 _ENTRY = schema.declare(

@@ -42,8 +42,8 @@ CANDIDATES_PER_OPENING = 400
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
 """Reasons for dropping a candidate.
 
-In order: its game is over; its line of the suite is illegal, or the game is over there; it equals an earlier opening;
-it mirrors an earlier opening; its score is outside the wanted range.
+In order: the game is over in it; its entry in the suite is illegal or a finished game; it equals an earlier opening; it
+mirrors an earlier opening; its score is outside the wanted range.
 """
 
 
@@ -53,7 +53,7 @@ class Judge(Protocol):
     def score(self, position: Position) -> int:
         """Score from the point of view of the side to move, in centipawns or hundredths of a disc.
 
-        It depends only on the position.
+        The score depends only on the position.
         """
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class JudgesByThread:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability of a side with a score in centipawns or hundredths of a disc; a draw is half a win.
+    """Win probability of the side whose score is ``score`` centipawns (hundredths of a disc); a draw is half a win.
 
     ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """
@@ -362,7 +362,7 @@ def _chosen(
 
 
 def _repetition(position: str, seen: dict[str, str]) -> str:
-    """``DUPLICATE`` or ``MIRRORED`` for a position seen before; empty for a new one, which is added to ``seen``."""
+    """``DUPLICATE`` or ``MIRRORED`` for a position in ``seen``; empty for a new position, which is added there."""
     board = " ".join(position.split()[:4])
     identity = identity_of(position)
     if identity in seen:
@@ -375,7 +375,7 @@ def _repetition(position: str, seen: dict[str, str]) -> str:
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
     """Context manager that gives an iterator over candidates 0, 1, ... below ``limit``, in order.
 
-    Several threads, at most ``concurrency``, compute a bounded number of candidates ahead.
+    At most ``concurrency`` threads compute candidates in advance, a limited number at a time.
     """
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 

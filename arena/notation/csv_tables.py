@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-"""Matches a text like a formula, after any number of apostrophes, so that ``unquoted`` restores every text."""
+"""Matches a text like a formula; leading apostrophes are allowed, so that ``unquoted`` can restore such texts too."""
 
 
 def quoted(cell: Any) -> Any:
@@ -32,7 +32,7 @@ def unquoted(text: str) -> str:
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """Make a function that writes a row: numbers in full precision, ``None`` and NaN as empty cells."""
+    """Make a function that writes a row to ``stream``: numbers in full precision, ``None`` and NaN as empty cells."""
     table = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Iterable[Any]) -> None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
 _CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
-"""Matches chess moves; a game with such moves, and without moves of advisors or cannons, is not Xiangqi."""
+"""Matches chess moves; a text with such moves, but none of advisors or cannons, is not a game of Xiangqi."""
 
 
 def other_game_with(position: str, game: str) -> str | None:
-    """Name of a game, other than ``game``, that has the position with this text; ``None`` if no other game has it."""
+    """Name of a game, other than ``game``, in which the text is a valid position; ``None`` if there is none."""
     for other in GAMES:
         try:
             if other != game and game_named(other).position(position):
@@ -35,8 +35,8 @@ def read_moves(
     """Convert moves in any notation to the game's protocol notation; advances ``position`` past the last move.
 
     ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
-    returns the number that the SAN games of the same file use. Raises ``WrongMoveError``, which names the notation that
-    the moves seem to be in.
+    returns the number that the SAN games of the same file use. Raises ``WrongMoveError`` for an illegal or unreadable
+    move; the message names the notation that the moves resemble.
     """
     first = position.side_to_move
     names = position.game.move_names
@@ -57,7 +57,7 @@ def read_moves(
 def _played(position: Position, number: int, word: str) -> str:
     """Play a move of a game that has only one notation, and return it in that notation.
 
-    ``number`` is the index of the move, for error messages.
+    Raises ``WrongMoveError`` with the move's index ``number`` if the move is illegal.
     """
     try:
         (move,) = position.game.read_moves(position, [word], "0")

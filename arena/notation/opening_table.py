@@ -19,7 +19,7 @@ class OpeningTable(Sequence[Opening]):
     """A list of openings in an unnamed temporary file; each opening takes 8 bytes of memory."""
 
     def __init__(self, check: Callable[[int, Opening], Opening] | None = None) -> None:
-        """``check`` maps an index and the opening stored there to the opening that readers get."""
+        """``check`` maps an index and the opening stored there to the opening that readers get; ``None``: no change."""
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
         self._ends = array("q", [0])
         self._check = check
@@ -61,7 +61,7 @@ class OpeningTable(Sequence[Opening]):
     __hash__ = None  # type: ignore[assignment]
 
     def unchecked(self) -> Iterator[Opening]:
-        """Iterate over the openings as they were appended."""
+        """Iterate over the openings as they were appended, without the function ``check``."""
         for first in range(0, len(self), _BLOCK):
             ends = self._ends[first : first + _BLOCK + 1]
             data = os.pread(self._file.fileno(), ends[-1] - ends[0], ends[0])

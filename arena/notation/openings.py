@@ -64,7 +64,7 @@ class OpeningError(UserError):
 
 @dataclass(frozen=True)
 class Suite:
-    """Distinct openings in the order of their file."""
+    """An opening suite: distinct openings in the order of the file."""
 
     name: str
     openings: Sequence[Opening]
@@ -128,7 +128,7 @@ class SuitePart:
 
 
 def is_reserved_for_validation(opening: Opening) -> bool:
-    """Whether an opening belongs to the validation half; see the module's text for the rule."""
+    """Whether an opening belongs to a suite's validation half, by the last bit of a hash of the opening."""
     text = " ".join([placement_of(opening.position), *opening.moves])
     return hashlib.sha256(text.encode()).digest()[-1] & 1 == 1
 
@@ -166,7 +166,7 @@ def identity_of(position: str) -> str:
 def _images(size: int) -> list[bytes]:
     """The eight rotations and reflections of a square board of ``size`` by ``size`` squares.
 
-    Byte ``i`` of an image is the index of the square that moves to place ``i``.
+    Byte ``i`` of an image is the index of the square that the image moves to square ``i``.
     """
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
@@ -210,7 +210,7 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = None) -> Suite:
-    """Read the suite of a specification; ``source`` is its file, or names the command line.
+    """Read the suite ``openings`` of a specification, whose file is ``source``, or a name for the command line.
 
     ``plies`` is as for ``load_suite``. If the suite cannot be found and ``source`` is a TOML file, the error message
     begins with that file and the key ``openings``.
@@ -246,7 +246,7 @@ def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Open
 
 
 _Reached = tuple[Opening, str]
-"""An opening, and the position that it leads to, as text."""
+"""An opening, and the text of the position to which its moves lead."""
 
 
 def _entries_of_all(
@@ -371,7 +371,7 @@ def _stem(name: str) -> str:
 
 
 def _suite_of_games(found: Iterable[_Reached | UserError], path: Path) -> Suite:
-    """Make a suite from games; among equal or mirrored positions only the first is kept."""
+    """Make a suite from games; of openings that lead to equal or mirrored positions, only the first is kept."""
     stem = _stem(path.name)
     table, seen = OpeningTable(), set[int]()
     for number, entry in enumerate(found, start=1):
@@ -421,7 +421,7 @@ def _games_in(source: ArchiveFile, game: Game, plies: int | None, ranks: str) ->
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Position and name of one line of EPD; both empty if it holds only a comment."""
+    """Position and name of one line of EPD; both are empty if the line holds only a comment."""
     position, operations = position_and_operations(line)
     return position, operations.get("id", "")
 

@@ -68,7 +68,7 @@ _MINIMAL_TAGS = ("Event", "Site", "Date", "Round", "Counted")
 """Tags that a game written with the level ``min`` keeps, besides the players' names and ``_OWN_TAGS``."""
 _LAST_TAGS = ("Format", "PlyCount", "Termination", "Reason")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
-"""Tags written from the game itself; values of these tags in ``PortableGame.tags`` are ignored."""
+"""Tags whose values the writer takes from the game itself; such tags in ``PortableGame.tags`` are ignored."""
 _OPENING_TAGS = {"game", "event"}
 """Tags that begin a new game if they are repeated, even if the previous game has no moves."""
 
@@ -95,15 +95,14 @@ class PortableMove(NamedTuple):
     side: int = 0
     """Side that made the move: 0 for the first mover, 1 for the other.
 
-    It is set only if the comment has ``[%eval]``, because the score then depends on the side; otherwise it is 0.
+    Set only if the comment has ``[%eval]``, because the sign of that score depends on the side; otherwise 0.
     """
 
     @property
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN keeps only part of the score of a mate or a repetition; such a score is read as one of the scores that have
-        the same text.
+        PGN does not keep every score of a mate or a repetition exactly; of the scores with the same text, one is read.
         """
         return parse_figures(self.move, self.comment, self.side)
 
@@ -230,7 +229,7 @@ def portable_game(
 
 
 def _move_comments(record: GameRecord, game: Game, players: Mapping[str, PlayedAs], *, is_full: bool) -> list[str]:
-    """The comments of all moves after the opening; ``is_full`` adds variations, times left and latencies."""
+    """The comments of all moves after the opening; with ``is_full``, also variations, times left and latencies."""
     hits = record.ponder_hits
     comments = [
         format_figures(entry) + (PONDER_HIT if number in hits else "") for number, entry in enumerate(record.moves)
@@ -414,9 +413,9 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
     """Read score, depth, time and nodes from a move's comment; ``None`` if it has none of them.
 
-    The four stand at the beginning of the comment; variation and latency may follow. Commands such as
-    ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of
-    view; it is converted to the point of view of ``side``, which made the move.
+    These values stand at the beginning of the comment; variation and latency may follow. Commands such as ``[%eval
+    0.31,12]`` and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of view; it
+    is converted to the point of view of ``side``, which made the move.
     """
     match = _FIGURES.match(comment)
     if match is None:
@@ -434,7 +433,7 @@ def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | Non
     """Score, depth and time from the commands in a comment, as lichess and ChessBase write them; ``None`` without
     commands.
 
-    ``side`` made the move; the score is converted to its point of view.
+    The score is converted to the point of view of ``side``, which made the move.
     """
     match = _EVALUATION.search(comment)
     time_ms = _times_of_commands(comment).get("emt")
@@ -621,11 +620,11 @@ class PortableResult:
     result: str
     """``1-0`` if ``first`` won, ``0-1`` if ``first`` lost, ``1/2-1/2`` for a draw, ``*`` for an unfinished game."""
     round: str
-    """The tag ``Round``; empty if unknown (``?`` or ``-``)."""
+    """Value of the tag ``Round``; empty if unknown (``?`` or ``-``)."""
     start: str
     """Value of the tag ``FEN``; empty for the game's normal starting position."""
     opening: str
-    """The tag ``Opening``."""
+    """Value of the tag ``Opening``; empty if it is missing."""
     counts: bool = True
     """Whether the game counts; false if the tag ``Counted`` places it after the end of a sequential test."""
 
@@ -676,7 +675,7 @@ class _GameDraft:
     result: str | None = None
 
     def error(self, place: int, said: str) -> PortableGameError:
-        """The error for a mistake at index ``place`` of the text; ``said`` describes it."""
+        """The error for a mistake at index ``place`` of the text; ``said`` describes the mistake."""
         line = self.first_line + self.text.count("\n", 0, place)
         return PortableGameError(f"{self.where}, line {line}: {said}")
 
@@ -888,7 +887,7 @@ def _result(draft: _GameDraft, tag: str) -> str:
 
 
 def _notation(draft: _GameDraft, tag: str, game: Game) -> str:
-    """Notation of a game's moves; if they are in several notations, the rarest.
+    """Notation of a game's moves; of several notations, the last in the order of ``Game.move_notations``.
 
     If no move shows its notation, ``tag``, the value of the tag ``Format``, decides.
     """

@@ -28,7 +28,7 @@ class Results:
     """Source of the counts as data for JSON; empty if the user gave the counts directly."""
 
     def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """Text that describes the source of the counts; empty if the user gave them directly."""
+        """Lines of text on the source of the counts; empty if the user gave the counts directly."""
         if not self.described:
             return []
         say, found = Catalogue("elolab.arena", language), self.described
@@ -109,7 +109,7 @@ def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Res
 
 
 def _is_pair(games: Sequence[PortableResult]) -> bool:
-    """Whether the games of one round are a pair from one opening with colours swapped."""
+    """Whether the games of one round are a pair: two games from one opening with colours swapped."""
     if len(games) != 2:
         return False
     one, other = games

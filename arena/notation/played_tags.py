@@ -68,8 +68,8 @@ def _played(limits: Limits, **tags: str) -> PlayedAs:
 def sides_of(record: GameRecord, players: Mapping[str, PlayedAs]) -> tuple[PlayedAs, PlayedAs]:
     """The conditions of both players of a game, the first mover's first.
 
-    Limits are as played: if the run scales limits to the speed of machines, they are the scaled ones. For a player that
-    is not in ``players``, only limits stored with the game are known.
+    The limits are those of the game, also if the run scales limits to the speed of machines. For a player that is not
+    in ``players``, only limits stored with the game are known.
     """
     stored = record.detail.get("limit")
     other = PlayedAs(Limits(), {}) if stored is None else _played(Limits.parse(stored))
@@ -119,7 +119,7 @@ def _other_limits(limits: Limits) -> str:
 
 
 def side_tags(sides: tuple[str, str], first: Mapping[str, str], second: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Tags of both players, from values such as ``PlayedAs.tags``; ``sides`` has the names of the sides."""
+    """PGN tags for both players, from their ``PlayedAs.tags``; ``sides`` has the sides' names, such as ``Red``."""
     found = []
     for name in SHARED_TAGS:
         if first.get(name) == second.get(name):

@@ -108,7 +108,7 @@ class Ply(NamedTuple):
     """One ply of a game, without the position in which it was played."""
 
     game: int
-    """Number of the game among the games read, from 0."""
+    """Index of the game among the games read, from 0."""
     number: int
     """Number of plies played before this one in the game, including its opening."""
     figures: MoveRecord

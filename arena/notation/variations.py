@@ -32,7 +32,7 @@ KINDS = ("illegal", "other_move", "mate_open", "mate_cut", "mate_recedes", "wron
 LINES_READ = 5_000
 """Maximum number of variations checked for each player; one takes about 0.2 ms."""
 LAST_PLY = MAX_GAME_PLIES - 2 * MAX_VARIATION - 2
-"""Last ply of a game at which variations are checked; later, the position's history has no room for their moves."""
+"""Last ply of a game at which variations are checked; later, the position's history has no room for more moves."""
 DECISIVE = ("checkmate", "stalemate", "final_score")
 """Reasons for the end of games that were decided by the rules with the last move."""
 
@@ -49,7 +49,7 @@ class VariationCount:
     counts: Counter[str] = field(default_factory=Counter)
     """Number of moves by kind of finding, one of ``KINDS``."""
     first: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Game number and ply of the first finding of each kind; plies count from 1 after the opening."""
+    """Game number and ply of the first finding, by kind; plies count from 1 after the opening."""
 
     @property
     def data(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class LineReader:
         """Check a line of moves from a position.
 
         Returns the number of legal moves at the beginning of ``line``, and whether no legal move is left after the
-        whole line. The line may omit forced passes. ``position`` is restored; its history needs room for twice as many
+        whole line. The line may omit forced passes. Restores ``position``, whose history needs room for twice as many
         moves as the line has.
         """
         kernels, state, lists = self._game.kernels, position.state, position.lists
@@ -150,7 +150,7 @@ class VariationCounter:
         return set() if is_over else {"mate_open"}
 
     def counts(self) -> tuple[VariationCount, ...]:
-        """One count for each player that reported anything, in the order of their first games."""
+        """The counts of each player that reported anything, in the order of the players' first games."""
         return tuple(count for count in self._found.values() if count.moves)
 
 

@@ -24,7 +24,7 @@ _CHECKSUMS: dict[str, dict[str, tuple[str, ...]]] = {
     "games": {"place_checksum": PLACE_COLUMNS, "checksum": CONTENT_COLUMNS},
     "facts": {"checksum": ("name", "value")},
 }
-"""For each table and checksum, the columns covered; the first column is the row's key."""
+"""Columns covered by each checksum, by table and checksum column; the first column is the row's key."""
 
 
 class Damage(Exception):

@@ -52,7 +52,7 @@ class DialogueLog:
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
         """Create the folder; raises ``FileError`` if files cannot be created in it.
 
-        ``warn`` may be called on any thread.
+        ``warn`` is called with the first write error, on any thread.
         """
         self.folder = folder
         self._warn = warn
@@ -113,7 +113,7 @@ class DialogueFile:
         """Record the bytes ``said`` by the source ``who``; they may begin and end within a line.
 
         ``who`` is ``>``, ``<``, ``!`` or ``*``, as described in the module. ``at_ns`` is the time of the bytes
-        (``time.monotonic_ns``), ``None`` for now; a line gets the time of its end.
+        (``time.monotonic_ns``), ``None`` for now. The log shows the time at which a line ended.
         """
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:

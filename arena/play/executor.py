@@ -69,10 +69,10 @@ TOGETHER_SECONDS = 0.02
 If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.3
-"""Share of a game's duration for which long games are collected, at most for ``MAX_TOGETHER_SECONDS``.
+"""After a long game, finished games are collected for this share of its duration, at most ``MAX_TOGETHER_SECONDS``.
 
-A game is long if this share exceeds ``TOGETHER_SECONDS``. Games are collected for so long only while the queue of games
-is full, because a thread might otherwise wait for its next game.
+A game is long if this share exceeds ``TOGETHER_SECONDS``. Games are collected for so long only while a further game
+waits for each thread, so that no thread is idle.
 """
 MAX_TOGETHER_SECONDS = 0.5
 GARBAGE_OBJECTS = 50_000
@@ -82,7 +82,7 @@ Games leave few cycles of references, and each collection costs as much time as 
 leaves many cycles may need more memory meanwhile.
 """
 MAX_REPLAYS = 2
-"""Maximum number of replays of a game in which elolab read a move late; then the least disturbed record is kept."""
+"""Maximum number of replays of a game in which elolab read a move late; of all, the least disturbed record counts."""
 REPLAYED_SHARE = 0.1
 """Maximum share of games that are replayed because elolab read a move late.
 
@@ -117,7 +117,7 @@ class _Task:
         self.read_moves, self.read_dialogue = read_moves, read_dialogue
 
     def complete(self) -> _Task:
-        """Read the result of a prepared game that has ended, and set ``game``; raises the game's exception, if any.
+        """Set ``game`` to the result of a prepared game that has ended; raises the exception that ended it, if any.
 
         Reading the results of several games in a row, on one thread, is faster than reading each on its own thread.
         """
@@ -192,7 +192,7 @@ class _GameThread:
         return True
 
     def start(self, task: _Task) -> bool:
-        """Play a prepared game in compiled code; returns whether it has ended. If not, it must be continued in Python.
+        """Play a prepared game in compiled code; returns whether the game has ended. If not, continue it in Python.
 
         If its players have changed since it was prepared, the preparation is dropped and no move is played.
         """
@@ -219,7 +219,7 @@ class _GameThread:
 
 
 class Runner(ABC):
-    """Plays jobs in this process or on other machines. Use it as a context manager, or ``close`` it."""
+    """Plays games in this process or on other machines. Use it as a context manager, or ``close`` it."""
 
     unavailable: dict[str, str]
     """Reason for each player that could not be started, by player name; its games are skipped."""
@@ -290,14 +290,14 @@ class Runner(ABC):
 
 
 class GameRunner(Runner):
-    """Plays jobs in ``concurrency`` threads, which keep compiled code and players' processes for several games.
+    """Plays games in ``concurrency`` threads, which keep compiled code and players' processes for several games.
 
     Between two programs that compiled code can play (``arena.protocols.compiled_moves``), a thread does little more
     than call that code. The thread that calls ``batches`` prepares each game, and reads its result, for several games
     in a row: Python is much faster if its code and data are still in the processor's cache. Short games are not
     prepared, because threads would have to wait for the preparation.
 
-    Until ``close``, Python collects garbage less often in the whole process; see ``GARBAGE_OBJECTS``.
+    Until ``close``, Python collects garbage less often in the whole process (``GARBAGE_OBJECTS``).
     """
 
     def __init__(
@@ -544,7 +544,7 @@ class GameRunner(Runner):
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
         """The record to keep of a game; ``None`` if the game will be replayed, because elolab read a move late.
 
-        After the last replay it is the record in which elolab was least late.
+        After the last replay, returns the record in which elolab was least late.
         """
         self._ended += 1
         if "disturbed" not in record.detail and record.key not in self._disturbed:
@@ -618,7 +618,7 @@ class GameRunner(Runner):
     def _occupied_slots(self, job: GameJob, thread: _GameThread) -> Iterator[Processors]:
         """Context manager that takes one of the ``concurrency`` slots, or two if both sides may think at the same time.
 
-        It gives the processors for the game; empty if the operating system assigns them.
+        The context gives the processors for the game, or none if the operating system assigns them.
         """
         needed = self._slots_of(job)
         with self._door:  # one at a time: a game that needs two slots must not starve behind games that need one
@@ -714,7 +714,7 @@ class GameRunner(Runner):
     def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
         """The players for a job. Players in ``kept`` that the job does not need are closed, the others reused.
 
-        ``kept`` has the players of the thread's last game, and afterwards the returned players.
+        ``kept`` holds the players of the thread's last game; on return, it holds the new game's players.
         """
         from elolab.arena.players.registry import make_player
 

@@ -79,13 +79,13 @@ class GameClock:
     """Nanoseconds that the last move took."""
 
     runs: bool = field(init=False)
-    """Whether the player has a clock."""
+    """Whether the player plays on a clock; false for limits such as nodes or depth."""
     margin_ns: int = field(init=False)
     """Nanoseconds by which a move may exceed the time."""
     noticed_ns: int = field(init=False)
     """Nanoseconds by which elolab may read a move late; a move that is read even later counts as disturbed.
 
-    Negative if the clock is not a wall clock.
+    Negative if the clock is not a wall clock: no move then counts as disturbed.
     """
 
     def __post_init__(self) -> None:
@@ -103,7 +103,7 @@ class GameClock:
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
-        """Both clocks as sent to this player before its move; ``None`` if it has no clock."""
+        """Both clocks as sent to this player before its move; ``None`` if the player has no clock."""
         if not self.runs:
             return None
         return PlayerClock(
@@ -270,9 +270,9 @@ class GameInProgress:
         """Whether this game's memory can be used again once its record has been created."""
 
     def successor(self, job: GameJob) -> GameInProgress | None:
-        """Prepare the next game of this game's thread, so that it can ``start``; any thread may call this.
+        """Prepare ``job`` as the next game on this game's thread, ready for ``start``; any thread may call this.
 
-        Returns ``None`` if other players play the game, or if Python must announce it to the players.
+        Returns ``None`` if ``job`` has other players, or if Python must announce the game to them.
         """
         compiled, players = self.compiled, self.players
         if compiled is None or (job.game, job.rules) != (self.job.game, self.job.rules):
@@ -291,7 +291,7 @@ class GameInProgress:
         return game if prepared.prepare(job.opening, compiled) else None
 
     def is_like(self, job: GameJob, players: tuple[Player, Player]) -> bool:
-        """Whether a game has the same players on the same sides, rules and adjudication as this one."""
+        """Whether a game has this game's rules and adjudication, and the same players on the same sides."""
         mine = self.job
         same = (mine.game, mine.rules, mine.adjudication) == (job.game, job.rules, job.adjudication)
         return same and all(one is other for one, other in zip(self.players, players, strict=True))
@@ -437,7 +437,7 @@ class GameInProgress:
         return ending
 
     def _begin_compiled(self) -> CompiledMoves | None:
-        """Create ``compiled``, unless it exists or only Python can play the game; returns ``compiled``."""
+        """Return ``compiled``, created on first use; ``None`` if only Python can play the game."""
         if self.compiled is None:
             noticed_ns = [clock.noticed_ns for clock in self.clocks]
             self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)
@@ -486,7 +486,8 @@ class GameInProgress:
         """Whether the side that has just moved accepts the draw that its opponent offered with the previous move.
 
         Most protocols have no command for accepting. A side therefore accepts with an offer of its own, or with a score
-        of at most the margin of draw adjudication. Offers before the first move of draw adjudication are ignored.
+        of at most the margin of draw adjudication, from its own point of view. Offers before the first move of draw
+        adjudication are ignored.
         """
         if not self.draw_offers[1 - side] or len(self.moves) <= self.draw_after_ply:
             return False
@@ -556,9 +557,9 @@ class GameInProgress:
     def _end_without_move(self, side: int, declined: NoMove) -> Ending:
         """The ending of a game in which the player of ``side`` twice gave no move; ``declined`` is the second failure.
 
-        It is a draw if a common variant of the rules allows a claim (``Game.supports_draw_claim``), and the last known
-        scores of both players are within ``LEVEL_SCORE`` of zero. Otherwise the player loses, by resignation if it
-        resigned.
+        The game is a draw if a common variant of the rules allows a claim (``Game.supports_draw_claim``), and the last
+        known scores of both players are within ``LEVEL_SCORE`` of zero. Otherwise the player loses, by resignation if
+        it resigned.
         """
         scores = [None, None, *(move.score for move in self.moves)][-2:]  # the player's own, then the opponent's
         if declined.score is not None:

@@ -4,8 +4,8 @@ On a terminal, a status line is redrawn in place; in a file or pipe, complete li
 run has the same status line. A narrow terminal shows its most important parts (``arena.play.scores``). Faults and
 warnings appear immediately, above the line.
 
-Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second. With
-many games at a time, that is done less often, so that it takes at most a thousandth of a processor.
+Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second. With many games
+at a time, the file is replaced less often, to take at most a thousandth of a processor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TERMINAL_SECONDS = 0.5
 """Seconds between updates of the status line on a terminal."""
 PLAIN_SECONDS = 60.0
-"""Default seconds between complete lines in a file or pipe; a number of games may be set instead."""
+"""Default seconds between progress lines in a file or pipe; a number of games between them may be set instead."""
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WORDS_COLUMNS = 79
@@ -47,7 +47,7 @@ MOST_COLUMNS = 100
 SCORE_SECONDS = 1.0
 """Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults of one player and kind that are shown one by one; then only numbers 20, 50, 100, 200 and so on."""
+"""Number of faults of a player and kind that are all shown; then only the 20th, 50th, 100th, 200th and so on."""
 WHOLE_RATE = 10
 """Games per minute from which the speed is shown without decimals."""
 WHOLE_SECONDS = 10
@@ -71,7 +71,7 @@ class _Count:
     game_seconds: float
     """Approximate seconds per game; only the ratios between stages matter."""
     is_rest: bool
-    """Whether the stage gets the games of earlier stages that end early."""
+    """Whether the stage may also play the games that earlier stages did not need."""
 
 
 class RunProgress:
@@ -160,7 +160,7 @@ class RunProgress:
         The line of the previous stage stays on the terminal. ``words`` is as for ``say``. ``is_bound`` means that fewer
         games may suffice. ``stage`` is the name in the plan; all earlier stages are then over. With 0 games, only
         ``words`` is displayed. If later games take longer, ``missing`` returns the remaining work, in games of the
-        current duration. ``score`` counts the stage's games from now on.
+        current duration. ``score`` counts the stage's games as they end.
         """
         self._leave_line()
         self._enter(stage)
@@ -251,7 +251,7 @@ class RunProgress:
             self._show_fault(record, *cause)
 
     def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
-        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only numbers 20, 50, 100, 200 and so on."""
+        """Show a fault; after ``FAULTS_SHOWN`` of a player and kind, only the 20th, 50th, 100th, 200th and so on."""
         self._faults[player, record.reason] += 1
         count = self._faults[player, record.reason]
         if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):
@@ -341,7 +341,7 @@ class RunProgress:
         return sys.maxsize if not self._is_terminal else max(1, terminal_columns(self._stream) - 1)
 
     def _show_complete_line(self) -> None:
-        """Print a line that the next status line does not overwrite; its score includes all games."""
+        """Print a status line that stays when later ones are drawn; its score includes all games so far."""
         self._scored = -math.inf
         self._write(self._coloured_line(), keep=True)
 

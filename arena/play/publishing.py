@@ -25,7 +25,7 @@ ASKED_SECONDS = 6.0
 GAMES_WITH_MOVES = 16
 """Number of games in progress that are published with their moves by default: the first in schedule order.
 
-A game's place in this order only falls. Once its moves are published, they are published until it ends.
+A game only moves forward in this order. Once its moves are published, they are published until it ends.
 """
 DIALOGUE_LINES = 80
 """Maximum number of lines of a player's dialogue to publish."""
@@ -60,7 +60,7 @@ def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
 
 
 class Requests:
-    """Reads viewers' requests; takes one system call if there are none."""
+    """Reads viewers' requests; without requests, this takes only one system call."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path, self._clock = folder / ASKED_NAME, clock
@@ -104,7 +104,7 @@ def published_games(running: Sequence[RunningGame], asked: Asked) -> list[dict[s
 
 
 def _published(game: RunningGame, asked: Asked, *, with_moves: bool) -> dict[str, Any]:
-    """A game in progress as data; without moves, ``moves`` and all other lists by move are ``None``."""
+    """A game in progress as data; without ``with_moves``, the lists with one value per move are ``None``."""
     job = game.job
     so_far = game.read_moves() if with_moves else None
     data: dict[str, Any] = {

@@ -220,7 +220,7 @@ class MatchScore(Score):
 
 @dataclass
 class Scoreboard(Score):
-    """Wins, draws and losses of every player; ratings are in ``arena.statistics.standings``."""
+    """Wins, draws and losses of every player of a tournament; ``arena.statistics.standings`` computes ratings."""
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
@@ -297,7 +297,7 @@ class MatchScores(Score):
         return self._scores[match]
 
     def expect(self, key: str, score: MatchScore) -> None:
-        """Add the result of the game ``key`` to ``score`` when the game ends; a game may count in several matches."""
+        """When the game ``key`` ends, add its result to ``score``; a game may count in several matches."""
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:

@@ -67,9 +67,9 @@ class StagePlan:
     stages: tuple[GameStage, ...]
     concurrency: int = 1
     is_bound: bool = True
-    """Whether the number of games is a maximum, so that fewer may suffice."""
+    """Whether the number of games is a maximum: fewer games may suffice."""
     paced_by: StagePlan | None = None
-    """Plan for the same folder whose ``pace`` this plan uses; ``None`` if it computes its own."""
+    """Plan for the same folder whose ``pace`` this plan uses; ``None`` if this plan computes its own."""
 
     @property
     def games(self) -> int:
@@ -102,7 +102,7 @@ class StagePlan:
     def pace(self) -> float:
         """Ratio of the actual duration of the folder's stored games to the duration that ``game_seconds`` predicts.
 
-        It is 1 if no games are stored.
+        The ratio is 1 if no games are stored.
         """
         if self.paced_by is not None:
             return self.paced_by.pace

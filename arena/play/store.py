@@ -92,7 +92,7 @@ _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Context manager that suspends garbage collection, which would double the time of reads with very many tuples."""
+    """Context manager that suspends garbage collection, which would double the time to read very many rows."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -128,8 +128,8 @@ class Store:
     def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
         """Open a folder's store; unless ``read_only``, creates missing folders and files and excludes other writers.
 
-        The check for damage takes one or two seconds per 100 000 games. ``glance`` is for frequent short reads: it
-        omits the check and creates no additional files. Raises ``StoreError`` if the store cannot be opened, is
+        The check for damage takes one or two seconds per 100 000 games. With ``glance``, for frequent short reads, the
+        check is omitted and no additional files are created. Raises ``StoreError`` if the store cannot be opened, is
         damaged, or has another writer.
         """
         self.directory = directory
@@ -244,7 +244,7 @@ class Store:
         return len(self) + int(self.metadata(GAMES_ELSEWHERE) or 0)
 
     def records(self) -> list[GameRecord]:
-        """All games in schedule order."""
+        """The records of all games in schedule order."""
         return list(self.iterate())
 
     def iterate(self, keys: Collection[str] | None = None) -> Iterator[GameRecord]:
@@ -618,7 +618,7 @@ class FolderLock:
 
 
 def _leads_to(path: Path, handle: int) -> bool:
-    """Whether the path still refers to the file that is open as ``handle``."""
+    """Whether the path still refers to the file open under the descriptor ``handle``."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except OSError:

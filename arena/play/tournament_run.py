@@ -1,4 +1,4 @@
-"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays the games not yet stored."""
+"""Plays a whole tournament: passes each batch of the schedule to a ``Run``, which plays the games not yet stored."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ class TournamentResult:
     def exit_code(self) -> int:
         """Exit code: 0 if every game was played, 1 if games are missing or were lost by a fault, 130 if interrupted.
 
-        After a sequential test it is 3 unless H1 was accepted. It is 2 (wrong input) if no game could be played,
-        because players cannot be started as specified.
+        After a sequential test: 3 unless H1 was accepted. If no game could be played, because players cannot be started
+        as specified: 2 (wrong input).
         """
         if self.interrupted:
             return 130
@@ -271,7 +271,7 @@ def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: di
 
 
 def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> None:
-    """Start the progress display: with a match's score and the state of its sequential test, or with the standings."""
+    """Start the progress display: a match shows score and sequential test, other tournaments show the standings."""
     spec = plan.spec
     score: Score
     if len(spec.players) == 2:
@@ -297,7 +297,7 @@ def _match_score(spec: TournamentSpec, sequential: SequentialRun | None, outcome
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
-    """The run's ``Purpose``, which describes what it plays and checks the folder.
+    """The run's ``Purpose``: a description of what the run plays, and the check of its folder.
 
     The check accepts a folder that has no games, or games of this tournament or of a shorter version of it.
     """
@@ -390,7 +390,7 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
     """Raise ``RunError`` if ``new`` adds or reorders players and the store has more game pairs than ``new`` plans.
 
-    Stored games refer to players by index. The pairs beyond the plan would count for the wrong players.
+    Stored games refer to players by index, so that the pairs beyond the plan would count for the wrong players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:
@@ -459,7 +459,7 @@ def stored_tournament(store: Store) -> TournamentSpec:
 
 
 def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
-    """Players of the tournament in a folder; empty if it cannot be read."""
+    """Players of the tournament in a folder; empty if the folder's store cannot be read."""
     if not (directory / STORE_NAME).is_file():
         return ()
     try:

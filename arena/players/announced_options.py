@@ -65,10 +65,10 @@ class AnnouncedOption:
 def repetition_setting(
     rule: str, announced: Mapping[str, AnnouncedOption], set_by_player: Collection[str]
 ) -> tuple[AnnouncedOption, str] | None:
-    """The engine's option for the repetition rule, and its value for ``rule``, one of ``REPETITION_RULES``.
+    """The engine's option for the repetition rule, and the option's value for ``rule``, one of ``REPETITION_RULES``.
 
     ``announced`` is keyed by name in lower case. ``None`` if the engine has no such option or value, or if the player's
-    own options set it; ``set_by_player`` has their names in lower case.
+    specification sets the option itself: ``set_by_player`` has the names of such options in lower case.
     """
     words = [word.lower() for word in REPETITION_WORDS[rule]]
     for name in REPETITION_OPTIONS:

@@ -31,9 +31,9 @@ WAKE_SECONDS = 0.05
 class BuiltinPlayer:
     """The built-in engine (``engine.engine.Engine``) as a ``Player``, without a process.
 
-    On a wall clock it ponders in its own thread. On CPU and node clocks it runs the ponder search only after the
-    opponent's move, with as much CPU time or as many nodes as the opponent used. Games on these clocks are therefore
-    reproducible at any load.
+    On a wall clock, the player ponders in a thread of its own. On CPU and node clocks it runs the ponder search only
+    after the opponent's move, with as much CPU time or as many nodes as the opponent used. Games on these clocks are
+    therefore reproducible at any load.
     """
 
     def __init__(self, spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> None:
@@ -73,7 +73,7 @@ class BuiltinPlayer:
         self._counted = {}
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search for a move; the time charged is what the search measured, on the clock of the player's limits."""
+        """Search for a move; the search measures the charged time on the kind of clock of the player's limits."""
         engine = self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = self._pinned(search)
@@ -142,7 +142,7 @@ class BuiltinPlayer:
         self._engine = None
 
     def _pinned(self, search: Callable[[], Result]) -> Result:
-        """Run ``search`` in the calling thread, on the player's processors."""
+        """Run ``search`` in the calling thread, restricted to the player's processors."""
         if self._processors:
             pin_thread(self._processors)
         return search()

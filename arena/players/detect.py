@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
-"""Number of output lines without an answer to the greeting after which a program is assumed to use another protocol."""
+"""Maximum number of output lines to read without finding an answer to the greeting of a protocol."""
 HEAD_START_SECONDS = 1.0
 """Seconds to wait for an answer before another process is started for the next protocol."""
 QUOTED = 80
@@ -92,7 +92,7 @@ class ProtocolFinder:
 def other_protocol(player: PlayerSpec) -> str:
     """Advice for an error message that names the protocol in which a player's program answers.
 
-    Empty if it answers in no protocol, or in the one specified.
+    Empty if the program answers in no protocol, or in the protocol that is specified.
     """
     found = true_protocol((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
@@ -148,8 +148,8 @@ def greet(
     """Find the first protocol in which a program answers; ``None`` if there is none.
 
     Also returns a text with the program's last output after the first protocol's greeting. ``seconds`` is the limit per
-    protocol; ``waiting`` is called once all greetings are sent without an answer. All processes have ended on return.
-    Raises ``DetectionError`` if the program cannot be started.
+    protocol; ``waiting`` is called if all greetings have been sent and none is answered yet. All processes have ended
+    on return. Raises ``DetectionError`` if the program cannot be started.
     """
 
     attempts: list[_Attempt] = []
@@ -170,7 +170,7 @@ def greet(
 
 
 def _await_answer(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait for the answer to a greeting: true if there is one, false once all processes have ended without one.
+    """Wait for the answer to a greeting: true if one comes, false once all processes have ended without an answer.
 
     Returns ``None`` if neither happens within ``seconds``.
     """

@@ -67,7 +67,7 @@ def canonical_position(game: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def move_style(game: str, text: str) -> str:
-    """The style in which programs write moves from this position; ``Game.move_style`` describes it."""
+    """Name of the style in which programs write moves in a game from this position (see ``Game.move_style``)."""
     from elolab.engine.games import game_named
 
     return game_named(game).move_style(game_named(game).parse_state(text))
@@ -82,7 +82,7 @@ def without_history(position: Position) -> str:
 class ProtocolClient(ABC):
     """Tracks the replies that are due and parses the engine's output.
 
-    It does no input or output: methods take received lines, and return lines to send.
+    The client does no input or output: its methods take received lines, and return lines to send.
     """
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @property
     def _passes_by_itself(self) -> bool:
-        """Whether a forced pass is made for the engine without asking it."""
+        """Whether elolab makes a forced pass for the engine, without asking the engine."""
         return False
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
@@ -247,14 +247,14 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return received.output
 
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
-        """The line with which compiled code sends the position after ``moves``, and whether the line contains moves.
+        """The line by which compiled code sends the engine the position after ``moves``, and whether it has moves.
 
         ``None`` if Python must request the next move.
         """
         return None
 
     def variation_reader(self) -> Callable[[str], str]:
-        """The function that converts the engine's principal variations to the notation of ``Reply``."""
+        """Function that converts a principal variation from the engine's notation to the notation of ``Reply``."""
         return str
 
     def note_ready(self) -> None:
@@ -359,7 +359,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._starting = None
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Queue the announcement of a new game, which compiled code then sends; does nothing by default."""
+        """Prepare the announcement of a new game, which compiled code then sends; does nothing by default."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Announce a new game to the engine, unless ``announce_game`` has done so, and wait until it is ready."""
@@ -409,7 +409,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return self._process
 
     def _drain_unsolicited_lines(self) -> None:
-        """Process and discard lines that have already arrived, so that they are not mistaken for the next answer."""
+        """Process lines that have already arrived, so that none is mistaken for the answer to the next request."""
         for line in self._running().take_unasked():
             self._client.receive(line)
 
@@ -502,7 +502,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
         """The exception for a resignation in the engine's line ``said``.
 
-        It is ``PlayerResigned``, or ``NoMove`` if the engine's own score does not indicate a lost position.
+        ``PlayerResigned``; or ``NoMove`` if the engine's own score does not indicate a lost position.
         """
         if score is None or score < -LEVEL_SCORE:
             return PlayerResigned()

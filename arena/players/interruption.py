@@ -33,7 +33,7 @@ SECOND_SECONDS = 0.5
 COMPILING_SECONDS = 6.0
 """Seconds after a first signal for which the process stays alive while a thread compiles or imports."""
 FLUSH_SECONDS = 0.2
-"""Maximum seconds to wait while the output is flushed; its reader may have stopped reading."""
+"""Maximum seconds to wait until the output is flushed; the program that reads it may have stopped reading."""
 TOGETHER_SECONDS = 0.2
 """Signals within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's signal."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
@@ -172,7 +172,7 @@ def end_process(code: int, *, after: float, word: str = "") -> None:
     """End the process with exit code ``code`` after ``after`` seconds, unless it has exited before; returns
     immediately.
 
-    ``word`` is printed to standard error when that happens.
+    ``word`` is printed to standard error just before the end.
     """
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
@@ -200,9 +200,9 @@ def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterat
     """Context manager in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal raises
     ``KeyboardInterrupt``.
 
-    It gives a list to which the number of each signal is added. ``pauses`` counts how often the process was stopped and
-    continued. Signals that are already ignored, as in a background job, stay ignored. Does nothing outside the main
-    thread, because Python handles signals only there.
+    The context gives a list to which the number of each signal is added. ``pauses`` counts how often the process was
+    stopped and continued. Signals that are already ignored, as in a background job, stay ignored. Does nothing outside
+    the main thread, because Python handles signals only there.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():

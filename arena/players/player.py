@@ -163,8 +163,8 @@ LEVEL_SCORE = 100
 class NoMove(Exception):
     """Raised if a player answers without a move although legal moves exist.
 
-    The player may be asked once more, as in a new game. The answer may claim a result, pass, resign in a position that
-    is not lost, or state that there is no move.
+    The answer may claim a result, pass, resign in a position that is not lost, or state that there is no move. The
+    player may be asked once more, as in a new game.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class Reply(NamedTuple):
     ``None`` if not reported.
     """
     reading: Fault | None = None
-    """How the move was read, for messages: with ranks from 0 or from 1; ``None`` if it has only one reading."""
+    """How the move was read, for messages: with ranks from 0 or from 1; ``None`` if the move has only one reading."""
     offers_draw: bool = False
     """Whether the move comes with a draw offer, which also accepts an earlier offer of the opponent."""
     principal_variation: str = ""
@@ -320,7 +320,7 @@ class Player(Protocol):
         """Search events counted since ``new_game``, see ``engine.search_statistics``; ``None`` if not counted."""
 
     def dialogue(self) -> list[str]:
-        """The last lines exchanged with the player since it started, oldest first; empty if there are none."""
+        """The last lines exchanged with the player since its start, the oldest first; empty if there are none."""
 
     def close(self) -> None:
         """End the player's process or threads within two seconds; may be called at any time and repeatedly."""

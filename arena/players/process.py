@@ -42,7 +42,7 @@ PIPE_BYTES = 1_048_576
 FAREWELL_MS = 500
 """Milliseconds for a process to exit after ``quit`` and the end of its input."""
 TERMINATE_MS = 300
-"""Milliseconds between SIGTERM and killing the whole process group."""
+"""Milliseconds after SIGTERM at which elolab kills the whole process group."""
 
 GATE = 'read -r go && exec "$@"'
 """Shell command that starts the engine's program after it has read a line of input.
@@ -62,7 +62,7 @@ GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 
 
 class DeadlinePassed(Exception):
-    """Raised if the engine does not answer in time."""
+    """Raised if the engine does not answer, or does not read its input, before a deadline."""
 
 
 class ProcessEnded(Exception):
@@ -73,9 +73,9 @@ class DialogueSink(Protocol):
     """Stores the whole dialogue with an engine, for example in a log."""
 
     def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
-        """Append bytes, which may begin or end in the middle of a line.
+        """Append the bytes ``said``, which may begin or end in the middle of a line.
 
-        ``at_ns`` is the time at which they were sent or received (``time.monotonic_ns``), ``None`` for now.
+        ``at_ns`` is the time at which the bytes were sent or received (``time.monotonic_ns``), ``None`` for now.
 
         ``who`` is ``>`` for elolab, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a note.
         """
@@ -123,7 +123,7 @@ class Dialogue:
         self._keep(Received(output, len(output).to_bytes(8, "little"), at_ns.to_bytes(8, "little")))
 
     def exchanged(self, sent: Sent, received: Received) -> None:
-        """Record lines that compiled code has sent to the engine, and the output that it has received."""
+        """Record lines that compiled code has sent to the engine, and the engine's output that it has received."""
         if 2 * sent.asked >= self.SENT_LINES:  # each request has two lines
             self._sent.clear()
         if sent.asked:
@@ -140,7 +140,7 @@ class Dialogue:
     def remark(self, line: str, *, is_new: bool = True) -> None:
         """Record a note about the dialogue, and write it to ``sink``.
 
-        ``is_new=False`` omits the writing; use it if ``sink`` already contains the text, for example error output.
+        ``is_new=False`` does not write the note; use it if ``sink`` already contains the text, such as error output.
         """
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
@@ -338,8 +338,9 @@ class EngineProcess:
     def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
         """Let the next ``read_line`` first write these lines, in the same call of compiled code.
 
-        If ``allowance_ns`` is not negative, ``read_line`` ignores its argument ``deadline_ns``: its deadline is then
-        ``allowance_ns`` nanoseconds after it begins to write. Raises ``ProcessEnded`` if the process has ended.
+        If ``allowance_ns`` is not negative, ``read_line`` ignores its argument ``deadline_ns``: the deadline is
+        ``allowance_ns`` nanoseconds after the beginning of the writing. Raises ``ProcessEnded`` if the process has
+        ended.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -434,7 +435,7 @@ class EngineProcess:
     def leave(self, farewell: str | None, max_ms: int) -> bool:
         """Ask the process to exit, and wait; returns whether it exits within ``max_ms`` milliseconds.
 
-        Sends the command ``farewell``, or closes the input if it is ``None``.
+        Sends the command ``farewell``; if that is ``None``, closes the input.
         """
         if farewell is not None:
             self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
@@ -481,7 +482,7 @@ class EngineProcess:
             self._begun = b""
 
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Split new output into lines and store them; what exceeds ``LINE_BYTES`` in a line is discarded."""
+        """Split new output into lines and store these; the part of a line beyond ``LINE_BYTES`` is discarded."""
         if self._skipping:
             _, end, chunk = chunk.partition(b"\n")
             self._skipping = not end
@@ -558,7 +559,7 @@ class EngineProcess:
     def exit(self) -> Fault:
         """Description of how the process ended; call it only after ``end``.
 
-        It quotes the last line of the error stream or, if there is none, an error in the normal output.
+        Quotes the last line of the error stream or, if there is none, an error in the normal output.
         """
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
@@ -591,9 +592,9 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait until the process exits; returns whether it did within ``max_ms`` milliseconds.
+        """Wait at most ``max_ms`` milliseconds until the process exits; returns whether it has exited.
 
-        Its output is discarded, so that it cannot block on writing.
+        Discards the process's output, so that writing cannot block the process.
         """
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
@@ -645,7 +646,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
 
 
 def _check_first_line(program: str, path: str) -> None:
-    """Raise ``PlayerFault`` if ``path`` is a script without its interpreter; the system's error would not name it.
+    """Raise ``PlayerFault`` if the interpreter of the script ``path`` is missing; the system's error would not name it.
 
     Messages contain ``program``, the name of the program as the user gave it.
     """

@@ -88,7 +88,7 @@ class AffinityError(ValueError):
 def parse_affinity(text: str) -> str | tuple[int, ...]:
     """Parse a value of ``affinity``: ``off`` and ``auto`` are returned unchanged, a list such as ``0-3,8`` as numbers.
 
-    Raises ``AffinityError``.
+    Raises ``AffinityError`` for any other text.
     """
     if text in (OFF, AUTO):
         return text
@@ -110,7 +110,7 @@ def usable_processors() -> list[int]:
 
 
 def _place_in_core(processor: int) -> int:
-    """Index of a processor among its core's hardware threads; 0 if unknown."""
+    """Index of a processor, from 0, among the hardware threads of its core; 0 if unknown."""
     try:
         text = (_TOPOLOGY / f"cpu{processor}" / "topology" / "thread_siblings_list").read_text("ascii")
         siblings = parse_affinity(text.strip())
@@ -154,7 +154,7 @@ def thread_count(player: PlayerSpec) -> int:
 
 
 def hash_megabytes(player: PlayerSpec) -> int:
-    """Size in MiB of a player's hash table according to its settings, options or arguments; 0 if not specified."""
+    """Size in MiB of a player's hash table, from the player's settings, options or arguments; 0 if not specified."""
     if player.is_builtin:
         return int(dict(player.parameters).get("hash_mb", 0))
     return _number_given(player, HASH_OPTIONS) or 0
@@ -163,7 +163,7 @@ def hash_megabytes(player: PlayerSpec) -> int:
 def _number_given(player: PlayerSpec, names: Sequence[str]) -> int | None:
     """The last whole number that a player's options or arguments set for one of ``names`` (lower case).
 
-    If they set none, the default that the program has announced, or ``None`` if that is unknown.
+    If none is set, the default that the program has announced; ``None`` if that is unknown.
     """
     given = [(name, value) for name, value in player.options if name.lower() in names]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
@@ -242,9 +242,9 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
     """The load of ``concurrency // slots`` concurrent games, but of at least one game.
 
-    ``slots`` is the number of games that each of them counts as. A game needs ``each`` processors, and ``processors``
-    are available. ``threads`` is the largest number of threads of an engine; ``on_clock`` means that at least one
-    player has wall-clock time.
+    A game occupies ``slots`` slots, more than one with pondering, and needs ``each`` processors; ``processors`` are
+    available. ``threads`` is the largest number of threads of an engine; ``on_clock`` means that at least one player
+    has wall-clock time.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots
@@ -395,7 +395,7 @@ _OF_THREAD = threading.local()
 
 
 def wake_soon() -> None:
-    """Ask the system to run this thread soon after it wakes up, even if the processors are busy.
+    """Ask the system to run this thread soon after each wake-up, even if the processors are busy.
 
     Since version 6.12, Linux prefers threads that request short time slices. Programs started by this thread do not
     inherit the request. Does nothing on other systems, or if the thread's scheduling policy is not the default.

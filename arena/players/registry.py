@@ -99,13 +99,13 @@ class Protocol:
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Function that reads and checks ``keys``; returns fields of ``PlayerSpec``, or raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that returns why a specification is not supported, with the remedy; empty if it is supported."""
+    """Function that returns the reason why a player specification is not supported, and the remedy; empty if it is."""
     remedy: str = ""
     """Advice in error messages for a key that the protocol does not have: the setting to use instead."""
     can_ponder: bool = False
     """Whether players can ponder."""
     has_own_level: bool = False
-    """Whether players may play without a limit, choosing their own time."""
+    """Whether players may play without a limit: the program then chooses its own time for each move."""
     default_limit: str = "nodes=1000"
     """Search limit of players that specify none; every engine with this protocol supports it."""
     unreachable: Callable[[str], str] | None = None

@@ -1,7 +1,7 @@
 """An adapter that lets a UCCI engine play under a Qianhong program, like UCCI2QH (2007) for ElephantEye.
 
-The adapter handles commands like the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. It
-sends ``banmoves`` for the moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
+The adapter handles commands like the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches.
+The player sends ``banmoves`` for moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
 has no resignation, so the adapter plays a legal move when the engine resigns. If the engine fails, the adapter answers
 ``ERROR``, and the next search restarts the engine.
 """
@@ -101,8 +101,8 @@ class AdaptedPlayer(UcciPlayer):
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
         """Send ``lines`` and wait for the move; returns the time used in nanoseconds, including ``spent_ns``.
 
-        If ``stop`` ends the search, the move that the engine then sends also counts. Raises ``GameStopped`` if it
-        sends none.
+        If ``stop`` ends the search, the move that the engine then sends also counts. Raises ``GameStopped`` if the
+        engine sends no move.
         """
         try:
             return super()._wait_for_move(lines, clock, stop, spent_ns)
@@ -119,7 +119,7 @@ class AdaptedPlayer(UcciPlayer):
 
 
 class AdaptedEngine:
-    """A UCCI program that searches for an ``AdaptedSession``; ``search`` has the interface ``engine_server.Search``."""
+    """A UCCI program that chooses the moves of an ``AdaptedSession``; ``search`` is an ``engine_server.Search``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, GAME)
@@ -140,7 +140,7 @@ class AdaptedEngine:
     def await_answer(self, is_awaited: bool) -> None:
         """Set whether the search's answer will be used.
 
-        If not, an engine that is still starting or that hangs is ended sooner.
+        If it will not, an engine that is still starting or that hangs is ended sooner.
         """
         if is_awaited:
             self._player.abandoned.clear()
@@ -151,8 +151,8 @@ class AdaptedEngine:
         """Search for a move and for the reply that the engine expects.
 
         ``task`` must have a clock. With a flag ``ponder``, the engine ponders until the flag is cleared, and then
-        searches as after ``ponderhit``. With ``None``, it does not ponder. Nothing is written to ``board``. Raises
-        ``CommandError`` if the program fails.
+        searches as after ``ponderhit``. If ``ponder`` is ``None``, the engine does not ponder. Nothing is written to
+        ``board``. Raises ``CommandError`` if the program fails.
         """
         assert task.clock is not None, "a level is a clock"
         position = task.position

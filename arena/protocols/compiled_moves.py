@@ -88,8 +88,8 @@ class CompiledMoves:
     ) -> CompiledMoves | None:
         """Create the compiled part of a game that has just started; ``None`` if only the Python loop can play it.
 
-        ``noticed_ns`` has a threshold for each side, in nanoseconds. If the arena reads a move later than that after
-        its arrival, the move counts as disturbed by other load on the machine.
+        ``noticed_ns`` has a delay in nanoseconds for each side. If the arena reads a move with a longer delay after the
+        arrival, the move counts as disturbed by other load on the machine.
         """
         external = tuple(player for player in players if isinstance(player, ExternalPlayer))
         if not IS_COMPILED or len(external) < len(players):
@@ -194,7 +194,7 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """For each side: its clock after ``play``, and the number and largest delay (ns) of its disturbed moves.
+        """For each side: the clock after ``play``, and the number and largest delay (ns) of the side's disturbed moves.
 
         A move is disturbed if the arena read it late because of other load on the machine.
         """
@@ -236,7 +236,7 @@ class CompiledMoves:
         return max(side.talk.asked_ns for side in self._game.sides)
 
     def _prepare(self) -> bool:
-        """Pass the moves played so far to compiled code; returns false if Python must play the next move."""
+        """Pass the moves played so far to compiled code; returns false if only Python can play the next move."""
         for player, side in self._both:
             line = player.program_line(self._line, self._arbiter)
             if line is None or not side.set_line(*line):
@@ -254,7 +254,7 @@ class CompiledMoves:
         return moves
 
     def _keep(self) -> None:
-        """Append the fetched moves to both lists of the game."""
+        """Append the fetched moves to both lists of the game: the moves since the opening's start, and the records."""
         self._line += self._arbiter.note_moves(self._last.codes)
         self.keep()
         self._compiled = len(self._moves)

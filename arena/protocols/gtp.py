@@ -2,7 +2,7 @@
 
 GTP can neither set up a position nor limit depth or nodes. An opening is therefore sent as moves from the start of the
 game. An engine's level is set on its command line or by its private commands (key ``commands``). Times are whole
-seconds. GTP has no increments; they are included in the time left, which is sent before each move.
+seconds. GTP has no increments: the time left, sent before each move, includes them.
 
 Engines differ on passes. Most are sent every pass (``play b pass``) and are asked for their own. Others pass by
 themselves and reject the command (key ``gtp_passes``).
@@ -65,7 +65,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that GTP does not support; empty if it does."""
+    """Error message for a player specification that GTP does not support; otherwise empty."""
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
         return (
@@ -352,7 +352,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _refusal(self) -> Fault | None:
         """The fault for the first command of the last request that the engine rejected; ``None`` if it rejected none.
 
-        A rejected ``time_left`` is no fault, because it only informs the engine.
+        A rejected ``time_left`` is no fault, because this command only informs the engine.
         """
         for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):

@@ -164,7 +164,7 @@ class GameMoves(MoveTexts):
     def read_line(self, text: str, position: Position | None) -> str:
         """Convert a sequence of moves up to the first word that is no move.
 
-        Without a position, only moves whose texts do not depend on it can be converted.
+        Without a position, only moves whose texts mean the same in every position can be converted.
         """
         words = text.split(maxsplit=MAX_VARIATION)[:MAX_VARIATION]
         if position is None:

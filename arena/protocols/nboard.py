@@ -44,7 +44,7 @@ MAX_DISCS = 64
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that the NBoard protocol does not support; empty if it does."""
+    """Error message for a player specification that the NBoard protocol does not support; otherwise empty."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
         return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
     if spec.options:
@@ -123,7 +123,7 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if its answer is no move.
+        """The engine's move, with the last reported score, depth and nodes; ``None`` if the engine's answer is no move.
 
         ``elapsed_ns`` is the time of the search in nanoseconds.
         """

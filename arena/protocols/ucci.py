@@ -81,7 +81,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that UCCI does not support; empty if it does."""
+    """Error message for a player specification that UCCI does not support; otherwise empty."""
     limits = spec.limits
     given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
     if sum(limit is not None for limit in given) > 1:
@@ -203,7 +203,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The current position as a FEN. It counts no quiet moves, so the last move must have been a capture."""
+        """The current position as a FEN with a quiet-move counter of 0, so the last move must have been a capture."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -290,8 +290,8 @@ class UcciClient(UciFamilyClient):
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
     """Name of the button that announces a new game: the first of ``NEW_GAME_BUTTONS`` that the engine has.
 
-    Returns ``NEW_GAME_BUTTONS[0]`` if the engine has none. The keys of ``options`` are the names of the engine's
-    options in lower case.
+    Returns ``NEW_GAME_BUTTONS[0]`` if the engine has no such button. The keys of ``options`` are the names of the
+    engine's options in lower case.
     """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
@@ -336,8 +336,8 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
     def _settle_unit(self, counts_milliseconds: bool) -> int:
         """Determine the engine's time unit; returns its length in milliseconds (1 or 1000).
 
-        ``counts_milliseconds`` is true if the option ``usemillisec`` is switched on. Raises ``PlayerFault`` if the
-        player's limit is not a whole number of units.
+        ``counts_milliseconds`` is true if the option ``usemillisec`` is switched on. Raises ``PlayerFault`` if a time
+        of the player's limits is not a whole number of units.
         """
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
@@ -373,7 +373,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         """The commands that forbid losing moves (``moves_that_lose``) and start a search.
 
-        With ``ponder``, it is a ponder search.
+        With ``ponder``, the search is a ponder search.
         """
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())

@@ -42,7 +42,7 @@ RANKS_OPTION = "ranks"
 """Option for the number of the first rank: 0, 1 or ``auto`` (default); elolab reads it and does not send it."""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Options, in lower case, that may be set to false even if the engine lacks them.
+"""Names of options, in lower case, that a player may set to false even if the engine lacks them.
 
 An engine without the option lacks the feature too, so false changes nothing.
 """
@@ -340,7 +340,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def prepare_game(self, opening: Opening, moves: Sequence[str], side: ProgramSide) -> GameLine | None:
         """Prepare a game for compiled code; see ``ExternalPlayer.prepare_game``.
 
-        Returns the writer of the game's ``position`` commands.
+        Returns the writer of the game's ``position`` commands; ``None`` if Python must start that game.
         """
         is_new_style = self._game not in RANKED and move_style(self._game, opening.position) != self._style
         if is_new_style or self.spec.restart == "always" or self._running().talk is not side.talk:
@@ -398,8 +398,8 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 def find_games(converse: Converse) -> tuple[str, ...]:
     """Find out which games a program plays; ``converse`` sends lines to the program and returns its answers.
 
-    They are the games in its option ``UCI_Variant`` or, if only the option ``UCI_Chess960`` exists, chess. Without
-    these options, the program's first move after ``position startpos`` shows the game.
+    These are the games in the program's option ``UCI_Variant`` or, if only the option ``UCI_Chess960`` exists, chess.
+    Without these options, the program's first move after ``position startpos`` shows the game.
     """
     options = {
         option.name.lower(): option

@@ -103,7 +103,7 @@ class Information(NamedTuple):
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
 """Matches the usual form of an ``info`` line: depth, score and nodes in one match instead of three.
 
-The gaps between its parts are bounded, which keeps the match fast on long lines.
+The gaps between the parts are bounded, which keeps the match fast on long lines.
 """
 # Each pattern begins with a literal: searching it is many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
@@ -225,9 +225,9 @@ class UciFamilyClient(ProtocolClient):
     opening: ClassVar[tuple[str, str]]
     """The first command of the handshake, and the reply that ends the handshake."""
     answers: ClassVar[tuple[str, ...]]
-    """First words of the lines that end a search. The client expects the first of them but accepts any."""
+    """First words of the lines that end a search; the client expects the first word but accepts any of them."""
     remarks: ClassVar[str]
-    """The text in an ``info`` line after which the rest of the line is a message for people."""
+    """The keyword in an ``info`` line after which the rest of the line is a message for people."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -282,7 +282,7 @@ class UciFamilyClient(ProtocolClient):
     def _note(self, line: str) -> None:
         """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes.
 
-        They are only parsed after the search.
+        The kept lines are only parsed after the search.
         """
         if self.remarks in line:
             return
@@ -324,7 +324,7 @@ class UciFamilyClient(ProtocolClient):
         """Duration of the last search in milliseconds, as the engine reported it in its last ``info`` line with nodes
         or a score.
 
-        ``None`` if it reported none.
+        ``None`` without such a report.
         """
         line = (self._counted or self._scored).partition(" string ")[0]
         time_ms = _TIME.search(line)
@@ -365,7 +365,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @property
     def _texts(self) -> MoveTexts:
-        """Converts moves to and from the engine's notation."""
+        """The converter of moves to and from the engine's notation."""
         return RankedMoves(self._first_rank or 0)
 
     @abstractmethod

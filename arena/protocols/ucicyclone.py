@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that the dialect does not support; empty if it does."""
+    """Error message for a player specification that UCI-Cyclone does not support; otherwise empty."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
         return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
     return ""

@@ -80,7 +80,7 @@ ACCEPTED = frozenset({
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that the protocol does not support; empty if it does."""
+    """Error message for a player specification that the xboard protocol does not support; otherwise empty."""
     limits = spec.limits
     if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
         return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
@@ -109,7 +109,7 @@ COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
 LOSSES = ("0-1", "1-0")
 """The result that means a loss for the engine: for side 0 (the side that moves first in the game) and for side 1."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""Maps kinds of options that only look different in a user interface to the kinds that elolab treats them as."""
+"""Kinds of options that differ only in a user interface, each with the kind as which elolab treats it."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
@@ -281,7 +281,7 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 def clock_commands(clock: PlayerClock | None) -> list[str]:
     """The commands that send both clocks, in centiseconds, before a move; none without a clock.
 
-    If the opponent has no clock, the player's own time is also sent as the opponent's time.
+    If the opponent has no clock, the player's own time is sent for both.
     """
     if clock is None:
         return []
@@ -476,7 +476,7 @@ class XboardClient(ProtocolClient):
         return CHESS960_STYLE if takes_rook else STYLES[variant]
 
     def check_variant(self, variant: str) -> None:
-        """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play the variant.
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play the variant, such as ``xiangqi``.
 
         An engine that sends no list of variants is assumed to play any variant but Chess960.
         """

@@ -101,7 +101,7 @@ def files_of(player: PlayerSpec) -> dict[GameFile, str]:
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """The paths that may be files of a player: its program, and arguments and option values with a dot or slash.
+    """The paths that may be a player's files: the program, and arguments and option values with a dot or slash.
 
     Paths of logs are left out.
     """
@@ -118,7 +118,7 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
 
 
 def _is_of_log(name: str) -> bool:
-    """Whether an option or flag of this name sets the path of a log, which the engine writes."""
+    """Whether an option or flag of this name sets the path of a log that the engine writes."""
     return "log" in name.lower()
 
 
@@ -257,7 +257,7 @@ def _shown(digests: Iterable[str]) -> str:
 
 
 def changed_since(store: Store) -> str:
-    """A phrase about the first change since a folder's last games, in a player's file or in elolab's driver code.
+    """A phrase about the first change to a player's file or to elolab's driver code since a folder's last games.
 
     Empty if there is no change, or if all changes were accepted. A file that is missing here does not count, because
     the games with it may be played on other machines.

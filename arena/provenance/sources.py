@@ -41,12 +41,12 @@ def source_digests() -> Mapping[str, str]:
 
 
 def sources_digest() -> str:
-    """A single digest of ``source_digests``: twelve hexadecimal digits."""
+    """A single digest of all sources that can influence a game: twelve hexadecimal digits."""
     return _digest_of(f"{name} {digest}\n" for name, digest in source_digests().items())
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """A phrase on the first source that differs between a worker and this process, and how many more do.
+    """A phrase that names the first source that differs between a worker and this process, and counts the others.
 
     Empty if all sources agree. ``there`` has the ``source_digests`` of the worker.
     """

@@ -69,9 +69,9 @@ class RunEnding:
 
     reason: str
     signal: int | None = None
-    """Number of the signal that interrupted the run, if one did."""
+    """Number of the signal that interrupted the run; ``None`` if no signal did."""
     error: str | None = None
-    """The error that ended the run, in one line, if one did."""
+    """The error that ended the run, in one line; ``None`` if no error did."""
 
 
 def new_status(kind: str, key: str) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def new_status(kind: str, key: str) -> dict[str, Any]:
 def ended_status(
     status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: RunEnding
 ) -> dict[str, Any]:
-    """The status of a run that ends now, with its findings and the way it ended. ``planned`` is its number of games.
+    """The status of a run that ends now: its findings and how it ended. ``planned`` is the run's number of games.
 
     Also writes a file for each fault, with the last lines exchanged before it, into the store's folder.
     """
@@ -188,7 +188,7 @@ def faulty_games(store: Store) -> list[GameRecord]:
 
 
 def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = True) -> None:
-    """Replace the status file of a folder atomically. ``durable`` waits until it is on the disk.
+    """Replace the status file of a folder atomically. ``durable`` waits until the file is on the disk.
 
     Errors are ignored, because a run that cannot write to its folder fails when it writes to its store.
     """
@@ -201,9 +201,9 @@ def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = 
 def read_status(directory: Path, *, is_running: bool, store: Store | None = None) -> dict[str, Any]:
     """Read the status of a run, as in ``status.json``; complete it if the run is in progress or was killed.
 
-    Runs of older versions have no such file; their status is derived from other files of the folder.
-    ``is_running`` is true if a process holds the folder's lock. If the file does not yet contain the end of the run,
-    numbers of games and digests are computed from ``store``. Without a store, they are as in the file.
+    Runs of older versions have no such file; their status is derived from other files of the folder. ``is_running`` is
+    true if a process holds the folder's lock. If the file does not yet contain the end of the run, numbers of games and
+    digests are computed from ``store``. Without a store, they are taken from the file.
     """
     status = _kept(directory)
     if status and status["reason"] != RUNNING and not is_running:

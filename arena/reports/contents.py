@@ -63,7 +63,7 @@ class Contents:
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """How each player played (program, options and so on), keyed by name, for the replay and copied games."""
     variations: tuple[VariationCount, ...] = ()
-    """For each player, the number of scores and variations that it announced with its moves, and the faults in them."""
+    """For each player, the numbers of announced scores and variations, and of the faults in them."""
 
     @property
     def say(self) -> Catalogue:

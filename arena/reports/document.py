@@ -78,7 +78,7 @@ class Drawn:
     """A diagram of HTML elements. In Markdown, the blocks ``instead`` replace it."""
 
     macro: str
-    """Macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
+    """Name of the macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
     fields: dict[str, Any]
     """Arguments of the macro, keyed by name."""
     instead: tuple[TextTable | Plot, ...]
@@ -151,7 +151,7 @@ def write_document(
 
     Returns the path of ``report.html``. Also writes ``tables.tex`` if ``also_written_as`` has selected ``tex`` or the
     file exists. ``caveats`` and ``faults``, the faults by which players lost games, become warnings at the top of the
-    report. Raises ``FileError``.
+    report. Raises ``FileError`` if a file cannot be written.
     """
     language = document.language
     found = caveats.sentences(language) + fault_sentences(faults, Catalogue("elolab.arena", language), language)
@@ -288,13 +288,13 @@ def latex_tables(document: Document) -> str:
 
 
 _LATEX_LINE = 78
-"""Characters in a line of text, in ``\\footnotesize`` and the class article; a Chinese character counts as two."""
+"""Characters in a LaTeX line, in ``\\footnotesize`` and the class article; a Chinese character counts as two."""
 _LATEX_GAP = 2
-"""The gap between two columns, in such characters: twice a ``\\tabcolsep`` of 4 pt."""
+"""Width of the gap between two columns of a LaTeX table, in characters: twice a ``\\tabcolsep`` of 4 pt."""
 _LATEX_CHARACTER = 0.53
-"""Width of such a character, in em."""
+"""Mean width of a Latin character in a LaTeX table, in em."""
 _UNBROKEN = re.compile(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+")
-"""A Chinese character, or other characters without a space."""
+"""Matches text that no line break may divide: one Chinese character, or other characters without a space."""
 
 
 def _latex_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:

@@ -96,7 +96,7 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
     """The rounds of a knockout, each as a title and its encounters from top to bottom.
 
-    The match for third place is an additional last round.
+    The encounter for third place is an additional last round.
     """
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)

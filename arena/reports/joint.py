@@ -138,7 +138,7 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A run, and one of its players with the name from that run."""
+"""A run, and one of the run's players under its name there."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:

@@ -63,7 +63,7 @@ NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""The times, in microseconds, from which ``packed_times`` drops one more decimal digit."""
+"""Times, in microseconds; from each of them on, ``packed_times`` drops one more decimal digit."""
 MAX_DIALOGUE = 16_384
 """Maximum number of characters of the dialogue before a fault that a page shows."""
 MAX_DIALOGUES = 4 * 2**20
@@ -96,7 +96,7 @@ class GamesOnPage:
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Index of the first game beyond the end of a sequential test, which does not count; ``None`` if all count."""
+    """Index of the first game that does not count, because a sequential test had ended; ``None`` if all games count."""
     language: str = DEFAULT_LANGUAGE
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """How each player played, keyed by name, for the replay and copied games; unknown players are missing."""
@@ -129,7 +129,7 @@ class GamesOnPage:
 
     @property
     def data(self) -> Markup:
-        """The data that ``report.js`` needs, without the games, as JSON."""
+        """The data other than games that ``report.js`` needs, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
@@ -166,8 +166,8 @@ def script_data(data: Any) -> Markup:
 class GamePacker:
     """Packs games for a report's page. Games must be added in schedule order.
 
-    Chunk files of an earlier report are kept, because the earlier page still needs them. Once the new page has replaced
-    it, ``remove_other_chunks`` removes them.
+    Chunk files of an earlier report are kept, because the earlier page still needs them. ``remove_other_chunks``
+    removes them once the new page has replaced the earlier one.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:

@@ -110,7 +110,7 @@ def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
     """Write all plots into ``directory/plots``, as SVG and in the formats set by ``also_written_as``.
 
     Files in other formats that already exist are updated too. A plot whose SVG file has not changed is skipped. Raises
-    ``FileError``.
+    ``FileError`` if a file cannot be written.
     """
     from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 

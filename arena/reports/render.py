@@ -39,7 +39,7 @@ def render(template: str, language: str, /, **values: Any) -> str:
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
     """A function that returns a package's message as markup. Its arguments are the message's key and fields.
 
-    It escapes the message, and all fields that are not markup.
+    The function escapes the message, and all fields that are not markup.
     """
 
     def message(key: str, /, **values: Any) -> Markup:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""The colour of bars for games that a side won, keyed by the side's English name. It is the same in all themes."""
+"""The colour, in all themes, of bars for games that a side won; keyed by the side's English name."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
@@ -379,7 +379,7 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """A line chart of errors of null-move pruning, summed over all players, by the material of the side to move.
+    """A line chart of the errors of null-move pruning, over all players, by the material of the side to move.
 
     One line is the percentage of verification searches that refuted a cutoff, the other the percentage of sampled
     cutoffs that were wrong. Each point has Wilson's 95 % interval and its number of cases.

@@ -17,7 +17,7 @@ DEVIATIONS_THAT_MATTER = 9.0
 NODES = 120
 """Number of points at which ``expected_duration`` evaluates its integrand."""
 NEGLIGIBLE_EXPONENT = 30.0
-"""Exponent (natural logarithm, negated) of a probability that is too small to influence a mean duration."""
+"""A probability of exp(-30), the negative of this exponent, is too small to influence a mean duration."""
 MAX_DIRECT = 25.0
 """Number of standard deviations below the mean up to which ``log_normal_cdf`` uses ``math.erfc``.
 
@@ -30,8 +30,8 @@ def worse_outcome_probability(lower: float, upper: float, drift: float, duration
 
     The worst outcome is an early stop at ``lower``. Better outcomes are, in this order, a later stop at ``lower``, a
     position between the bounds after ``duration`` (the higher the better), a late stop at ``upper``, and an early stop
-    at ``upper``. ``end`` may be a bound. ``drift`` is per unit of time; the probability falls as it rises. Raises
-    ``ValueError`` unless ``lower < 0 < upper`` and ``lower <= end <= upper``.
+    at ``upper``. ``end`` may be a bound. ``drift`` is per unit of time; a larger drift means a smaller probability.
+    Raises ``ValueError`` unless ``lower < 0 < upper`` and ``lower <= end <= upper``.
     """
     if not (lower < 0 < upper and lower <= end <= upper and duration >= 0):
         raise ValueError(f"bounds {lower}, {upper}, duration {duration} and end {end} do not fit together")
@@ -54,7 +54,7 @@ def lower_bound_probability(lower: float, upper: float, drift: float, duration: 
 
 
 def expected_duration(lower: float, upper: float, drift: float, longest: float) -> float:
-    """Mean time until a motion from 0 reaches a bound, or until ``longest`` if it reaches none before.
+    """Mean time until a motion from 0 reaches a bound, but at most ``longest`` for each motion.
 
     The mean is the integral of the probability that no bound has been reached. That probability falls at least
     exponentially, so the integral is cut off where it is negligible.

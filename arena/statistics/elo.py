@@ -30,7 +30,7 @@ TILT_PRECISION = 1e-10
 The iteration stops when a step is shorter than this fraction of the distance.
 """
 LEAST_NOISE = 0.2
-"""Lower bound of the result of ``_noise_of_ratio``."""
+"""Minimum of the relative variance that ``_noise_of_ratio`` computes."""
 SPRT_MODELS = ("normalized", "logistic")
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Estimate:
     score: float
     """Mean score of a game, 0 to 1; 0.5 without games."""
     standard_error: float
-    """Standard error of ``score`` from the spread of the results; 0 if all are equal, infinite without games."""
+    """Standard error of ``score`` from the spread of the results; 0 if results are equal, infinite without games."""
     score_low: float
     score_high: float
     """Upper bound of the 95 % interval of ``score``, 0 to 1; ``score_low`` is the lower bound."""
@@ -57,7 +57,7 @@ class Estimate:
     los: float
     """Likelihood of superiority: the probability, 0 to 1, that the player is the stronger one."""
     pairs_ratio: float | None
-    """Ratio of won to lost pairs; 1 if there are neither, ``None`` for unpaired games."""
+    """Number of won pairs divided by number of lost pairs; 1 if both are 0, ``None`` for unpaired games."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """The state of a sequential probability ratio test of ``elo_lower`` against ``elo_upper``."""
+    """The state of a sequential probability ratio test of the hypotheses ``elo_lower`` (H0) and ``elo_upper`` (H1)."""
 
     log_likelihood_ratio: float
     lower_bound: float
@@ -297,8 +297,8 @@ def _outcome_scores(observed: Array) -> Array:
 def _tilted(observed: Array, direction: Array) -> Array:
     """Compute ``observed / (1 + theta direction)`` for each row, with a theta that makes the mean of ``direction`` 0.
 
-    The mean has a pole on each side of theta = 0, where a denominator is 0. Between the poles it decreases with theta.
-    Newton's method, with bisection as a fallback, therefore always converges.
+    The mean has a pole on each side of theta = 0, where a denominator is 0. Between the poles, the mean decreases with
+    theta. Newton's method, with bisection as a fallback, therefore always converges.
     """
     low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
     theta = np.zeros_like(low)
@@ -375,7 +375,7 @@ def estimate_after_test(
 def _hypotheses_as_scores(
     counts: Pentanomial | Trinomial, test: SequentialTest, variance: float
 ) -> tuple[float, float]:
-    """The mean scores that correspond to both hypotheses, lower first. ``variance`` is the variance of a result."""
+    """The mean scores (0 to 1) of the lower and the upper hypothesis; ``variance`` is the variance of a result."""
     if test.model == "logistic":
         return score_of_elo(test.elo_lower), score_of_elo(test.elo_upper)
     deviation = math.sqrt((2 if isinstance(counts, Pentanomial) else 1) * variance) / NORMALIZED_UNIT

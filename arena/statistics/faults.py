@@ -139,7 +139,7 @@ class FaultStreaks:
 def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:
     """Sentences on the first ``FAULTS_SHOWN`` kinds of faults, and one on the number of other kinds.
 
-    ``faults`` must be sorted by frequency; ``say`` is the message catalogue of ``arena``.
+    ``faults`` must be sorted, most frequent first; ``say`` is the message catalogue of ``arena``.
     """
     found = [fault_text(fault, say, language) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:

@@ -73,7 +73,7 @@ class SwissRow:
     A round without games counts like a round against an opponent with the player's own points.
     """
     direct_encounter: float | None
-    """Tie-break: points in the encounters with all players who are still tied after the tie-breaks above.
+    """Tie-break: points in the encounters with all players still tied after points, Buchholz and Sonneborn-Berger.
 
     ``None`` if there are no such players, or if some of them have not met.
     """
@@ -338,7 +338,7 @@ def points_text(points: float) -> str:
 
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
-    """The text ``cell`` of ``SwissRow.rounds`` in the language of ``say``, with a typographic minus sign."""
+    """A text of ``SwissRow.rounds`` as reports show it: ``bye`` translated, and with a typographic minus sign."""
     return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 
@@ -348,7 +348,7 @@ def reached_text(reached: str, say: Callable[..., str]) -> str:
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """A text on the rounds played and planned. It says if a Swiss tournament ended early for lack of opponents."""
+    """A text on the rounds played and planned, and on a Swiss tournament's early end for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"

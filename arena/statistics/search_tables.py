@@ -53,7 +53,7 @@ class SearchStatistics:
         return bool(self.totals)
 
     def frames(self) -> dict[str, DataFrame]:
-        """All tables, keyed by the name of the CSV file without extension."""
+        """All tables of search statistics, keyed by the name of the CSV file without extension."""
         from pandas import DataFrame
 
         tables: dict[str, Callable[[str, Mapping[str, Any]], list[Row]]] = {
@@ -160,7 +160,7 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 def branching_factor(total: Mapping[str, Any]) -> float | None:
     """Mean effective branching factor; ``None`` if no search completed two iterations.
 
-    It is the sum of the nodes of all iterations, divided by the sum of the nodes of the iterations before them.
+    The factor is the sum of the nodes of all iterations, divided by the sum of the nodes of the iterations before them.
     ``total`` has a player's summed statistics.
     """
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]

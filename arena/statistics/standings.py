@@ -162,7 +162,7 @@ class Standing:
     rating: float
     """Rating in Elo from a joint fit to all games.
 
-    It is relative to the anchors of the player's group or, without anchors, to the group's mean.
+    The rating is relative to the anchors of the player's group or, without anchors, to the group's mean.
     """
     rating_error: float
     """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, infinite without games."""
@@ -174,7 +174,7 @@ class Standing:
     score: float
     """Mean points per game, 0 to 1; 0.5 without games."""
     pairs: int
-    """Number of complete pairs. The next five fields count the pairs by outcome; see ``PENTANOMIAL_COLUMNS``."""
+    """Number of complete pairs; the fields named in ``PENTANOMIAL_COLUMNS`` count them by outcome."""
     LL: int
     LD: int
     even: int
@@ -232,7 +232,7 @@ class HeadToHead:
 
 @dataclass(frozen=True)
 class EndingCount:
-    """Number of games that ended for one reason, and how many of them each side won."""
+    """Number of games that ended for one reason, and the numbers of these that each side won."""
 
     reason: str
     games: int
@@ -271,7 +271,7 @@ class Tables:
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Fixed Elo, keyed by name, of the anchors that have played other players. Ratings are relative to them."""
+        """Fixed Elo, keyed by name, of the anchors that have played other players and to which ratings are relative."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 

@@ -15,7 +15,7 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
 """Share of a shortened name's width that is used for the beginning of the name.
 
-The rest is used for its end, or for the part in which it differs from similar names.
+The rest is used for the end of the name, or for the part that differs from similar names.
 """
 BEFORE_DIFFERENCE = 3
 """Number of characters that are shown before the first character in which a name differs from similar names."""

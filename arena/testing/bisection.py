@@ -91,12 +91,12 @@ class Bisection:
 
     @property
     def suspects(self) -> list[Commit]:
-        """The commits that may be the first bad one. At the end there are several only if commits were skipped."""
+        """The commits that may be the first bad one. At the end, only skipped commits can leave more than one."""
         good, bad = self._span
         return [] if self.is_without_fault else list(self.commits[good + 1 : bad + 1])
 
     def next_commit(self) -> Commit | None:
-        """The commit to test next; ``None`` at the end.
+        """The commit to test next; ``None`` once no commit is left to test.
 
         The last commit is tested first, then always the commit closest to the middle between the last good and the
         first bad one.

@@ -121,7 +121,7 @@ def _stopping_bounds(settings: SequentialSettings, variance: float) -> tuple[flo
 
 
 def normalized_elo_of(outcomes: Array) -> float:
-    """Normalized Elo of a player, from the probabilities of a pair's five outcomes, shape (5,)."""
+    """Normalized Elo of a player, from the probabilities of a pair's five outcomes, LL to WW, shape (5,)."""
     scores = np.linspace(0, 1, 5)
     mean = float(outcomes @ scores)
     return (mean - 0.5) / math.sqrt(2 * float(outcomes @ (scores - mean) ** 2)) * NORMALIZED_UNIT

@@ -31,7 +31,7 @@ class RenewedOutput:
     def renew(self, basis: object, *, is_last: bool = False) -> None:
         """Start the command, if ``basis`` has changed since the last start.
 
-        ``basis`` is any value that changes when the command may have new output. Does nothing while the command is
+        ``basis`` is any value that differs when the command may have new output. Does nothing while the command is
         running. Also does nothing during the pause after a run of the command, unless ``is_last`` is set.
         """
         is_due = is_last or time.monotonic() >= self._next

@@ -33,13 +33,13 @@ _SUMMARY = r'<p class="summary">(.*?)</p>'
 
 
 class FollowedRun:
-    """Reads one run for all its viewers; stops the repeated reading while there are no viewers."""
+    """Reads one run repeatedly for all its viewers; without viewers, the reading pauses."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
         """Follow the run in ``folder``.
 
-        ``figures_command`` prints the plots and tables of a run as JSON; folder and language are appended to it. It is
-        not used for tournaments.
+        ``figures_command`` prints the plots and tables of a run as JSON, given folder and language as last arguments.
+        It is not used for tournaments.
         """
         self.folder = folder
         self._command = figures_command
@@ -286,7 +286,7 @@ class WatchedRuns:
     def chosen(self) -> str | None:
         """The name of the run to show first; ``None`` if there are no runs.
 
-        It is the most recently written run in progress or, if there is none, the most recently written run.
+        This is the most recently written run in progress or, if there is none, the most recently written run.
         """
         folders = self.folders()
         if self.is_single:

@@ -184,7 +184,7 @@ class RunFollower:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The metadata of the run's store."""
+        """The metadata entries of the run's store, by name."""
         return self._store.facts
 
     @property
@@ -301,7 +301,7 @@ def _count(value: object) -> int:
 
 
 def _game_in(content: Any) -> str:
-    """Name of the game in the stored specification of a run that is not a tournament; empty if it has none."""
+    """Name of the game in the stored specification of a run that is not a tournament; empty if none is stored."""
     if not isinstance(content, dict):
         return ""
     found = content.get("game") or (content.get("conditions") or {}).get("game")
@@ -331,7 +331,7 @@ class GameReader:
 
     @property
     def is_there(self) -> bool:
-        """Whether the store exists."""
+        """Whether the file of the store exists."""
         return self._path.is_file()
 
     def read_again(self) -> None:

@@ -138,7 +138,7 @@ def _figure_lines(
 
 
 def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
-    """A line on the Elo of a match and a line on its sequential test, if there are any."""
+    """A line on the Elo of a match and a line on its sequential test; lines without data are left out."""
     lines: list[Line] = []
     match, test = state["match"], state["test"]
     if match is not None:

@@ -8,7 +8,7 @@ from elolab.engine.games.contract import Position
 
 
 def well_formed(examination: Examination) -> Remark:
-    """Check that search output has numbers where the protocol requires them, and scores in known units."""
+    """Check that search output has numbers where the protocol requires them, and scores in the protocol's units."""
     count = 0
     for position in _asked(examination):
         count += len(_informed(examination, position))

@@ -51,13 +51,13 @@ def _expect_no_answer(examination: Examination) -> None:
 
 
 def stop_while_idle(examination: Examination) -> None:
-    """Check that an interruption has no effect on an idle program, which answers the next search as usual."""
+    """Check that an idle program ignores an interruption and answers the next search as usual."""
     examination.dialect.interrupt_nothing()
     examination.search(examination.positions.ordinary[1])
 
 
 def ready_while_thinking(examination: Examination) -> Remark:
-    """Check that the program confirms its readiness during a search, and the search continues."""
+    """Check that the program confirms its readiness during a search, and that the search then continues."""
     ready_ms = _stop(examination, examination.start_position, asks=True)
     return remark("note.milliseconds", ms=f"{ready_ms:.1f}")
 

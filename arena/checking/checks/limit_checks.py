@@ -8,11 +8,11 @@ from elolab.arena.players.player import PlayerClock
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
-"""A program may search this multiple of a node limit plus ``NODES_SLACK``, because programs count at intervals."""
+"""A program may search this multiple of its node limit, plus ``NODES_SLACK``, because programs count at intervals."""
 NODES_SLACK = 10_000
 """Number of nodes that a program may search in addition to ``MOST_NODES`` times the node limit."""
 LOW_CLOCK_SHARE = 10
-"""A low clock has the time of a full clock divided by this number."""
+"""The check of a low clock gives the program the time of a full clock divided by this number."""
 CONTROL_MOVES = 4
 
 
@@ -29,7 +29,7 @@ def depth(examination: Examination) -> Remark:
 
 
 def nodes(examination: Examination) -> Remark:
-    """Check that the program keeps a node limit by its own count, within ``MOST_NODES`` and ``NODES_SLACK``."""
+    """Check that the program reports no more nodes than a node limit and the tolerances (``MOST_NODES``) permit."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
     answer = examination.search(examination.positions.ordinary[1], Limits(nodes=told))
@@ -76,7 +76,7 @@ def low_clock(examination: Examination) -> Remark:
 
 
 def moves_to_go(examination: Examination) -> Remark:
-    """Check that the program keeps its clock in self-play with ``CONTROL_MOVES`` moves per time control.
+    """Check that the program never exceeds its clock in self-play with ``CONTROL_MOVES`` moves per time control.
 
     The game stops one move before the control, because the last move may use all the remaining time.
     """

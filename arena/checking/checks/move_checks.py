@@ -40,7 +40,7 @@ def ranks(examination: Examination) -> Remark:
 
 
 def told_moves(examination: Examination) -> Remark:
-    """Check that the program makes legal moves in positions that it gets as moves from the start of the game."""
+    """Check that the program makes legal moves in positions that are sent as moves from the start of the game."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         examination.search(position)
@@ -48,7 +48,7 @@ def told_moves(examination: Examination) -> Remark:
 
 
 def described(examination: Examination) -> Remark:
-    """Check that the program makes legal moves in positions that it gets as a FEN."""
+    """Check that the program makes legal moves in positions that are sent as a FEN."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         examination.search(_from_text(position, number % 2))
@@ -110,7 +110,7 @@ def quiet_plies(examination: Examination) -> Remark:
 def banned_moves(examination: Examination) -> None:
     """Check that the program avoids forbidden moves.
 
-    It searches the start position three times; each search forbids the moves that the earlier searches returned.
+    The program searches the start position three times; each search forbids the moves that the earlier ones returned.
     """
     start = examination.start_position
     banned: list[str] = []

@@ -12,7 +12,7 @@ GRACE_SECONDS = 0.1
 """Seconds for which child processes may outlive the program."""
 MIB = 1 << 20
 SPARE_MIB = 48
-"""Tolerated growth of memory in MiB, in addition to the size of the transposition table, which fills with use."""
+"""Tolerated growth of a program's memory in MiB, in addition to its transposition table, which fills with use."""
 UNKNOWN_TABLE_MIB = 64
 """Assumed size in MiB of the transposition table if the program announces no option for it."""
 SEARCHES = 6

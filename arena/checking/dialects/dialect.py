@@ -35,7 +35,7 @@ ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
 @dataclass
 class Knowledge:
-    """Facts learned about a program that apply to all its processes."""
+    """Facts about a program that the checks learn; they apply to all of its processes."""
 
     first_rank: int | None = None
     """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
@@ -55,7 +55,7 @@ class Dialect(ABC, Generic[ClientKind]):
     client_class: type[ProtocolClient]
     """The protocol's client, which tournaments use too; it formats and parses lines."""
     own_keys: ClassVar[frozenset[str]] = frozenset()
-    """Keys of ``[[players]]`` that only this protocol has, and that the checks accept as options."""
+    """Keys of ``[[players]]`` tables that only this protocol has; the checks accept them as options."""
     limits: frozenset[str] = frozenset()
     """Names of the search limits that the protocol can express, such as ``depth``, ``move_time`` or ``clock``."""
     time_unit_ms: int = 1
@@ -102,7 +102,7 @@ class Dialect(ABC, Generic[ClientKind]):
     # Lines.
 
     def send(self, *lines: str) -> None:
-        """Write lines; raises ``Failed`` if the program has ended or does not read them."""
+        """Send lines to the program; raises ``Failed`` if the program has ended or does not read them."""
         if not lines:
             return
         try:
@@ -314,15 +314,15 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """Begin pondering on ``position``; its last move is the expected move of the opponent."""
+        """Let the program ponder on ``position``, whose last move is the expected move of the opponent."""
         raise self.lacking()
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent played the expected move, the last of ``position``; returns the program's answer."""
+        """Tell the program that its opponent played the expected move, the last of ``position``; returns the answer."""
         raise self.lacking()
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent played another move, the last one of ``position``; returns the program's answer."""
+        """Tell the program that its opponent played another move, the last of ``position``; returns the answer."""
         raise self.lacking()
 
     def clock_limits(self) -> Limits:
@@ -340,12 +340,12 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Number of the lowest rank, as the protocol defines or the program announces it; ``None`` if neither does."""
+        """Number of the lowest rank that the protocol defines or the program announces; ``None`` if neither does."""
         raise self.lacking()
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """Whether the program is asked for a move when it can only pass."""
+        """Whether the protocol asks a program for a move when the program can only pass."""
         return True
 
     def read_move(self, said: str) -> str | None:
@@ -370,7 +370,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return GameMoves(game_named(self.settings.game), "standard")
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse a line of search output; ``None`` for other lines. Raises ``Failed`` if it is malformed."""
+        """Parse a line of search output; ``None`` for other lines. Raises ``Failed`` for a malformed line."""
         raise self.lacking()
 
     # Input that programs must survive.
@@ -403,7 +403,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def resource(self, name: str) -> AnnouncedOption | None:
-        """The program's option for ``memory`` or ``threads`` (see ``RESOURCES``); ``None`` if it has none."""
+        """The program's option for ``memory`` or ``threads`` (see ``RESOURCES``); ``None`` if it has no such option."""
         return next((self.options[word] for word in RESOURCES[name] if word in self.options), None)
 
 

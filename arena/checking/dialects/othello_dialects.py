@@ -180,7 +180,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return line.startswith("===")
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move; its evaluation is ignored."""
+        """Read the move from the answer; the evaluation after the move is ignored."""
         *before, line = lines
         word = re.split(r"[\s/]+", line.removeprefix("===").strip())[0]
         return SearchAnswer(line, word, self.read_move(word), elapsed_ms, tuple(before))
@@ -202,7 +202,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return False
 
     def interrupt(self) -> SearchAnswer | None:
-        """Interrupt the search with ``ping``; returns the program's move, or ``None`` if it names none."""
+        """Interrupt the search with ``ping``; returns the program's move, or ``None`` if the program sends none."""
         self._began_ns = time.monotonic_ns()
         answers = [line for line in self.ask_ready(self.settings.stop_ms) if self.is_answer(line)]
         return self.read_answer(answers[:1], (self.process.arrived_ns - self._began_ns) / 1e6) if answers else None

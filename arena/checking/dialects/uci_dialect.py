@@ -20,7 +20,7 @@ _COUNT = re.compile(
     r"\s(?:depth|seldepth|time|nodes|multipv|currmovenumber|hashfull|nps|tbhits|sbhits|cpuload)\s+"
     r"(?![+-]?\d+\s)\S*"
 )
-"""Matches a keyword of an ``info`` line, such as ``depth``, without the required whole number after it."""
+"""Matches a keyword of an ``info`` line, such as ``depth``, that lacks the whole number required after it."""
 _FREE_TEXT = re.compile(r"\s(pv|string|message|refutation|currline)\s")
 """Matches the keyword after which the rest of an ``info`` line is moves or free text."""
 

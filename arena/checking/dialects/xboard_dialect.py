@@ -197,7 +197,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
                 raise Failed("failure.moved_after_end", said=line)
 
     def interrupt_nothing(self) -> None:
-        """Send ``?`` while the program watches a game without thinking."""
+        """Send ``?`` while the program only follows a game; raises ``Failed`` if it answers with a move."""
         self._set_up(game_named(self.settings.game).position(), self.ordinary)
         super().interrupt_nothing()
 
@@ -233,7 +233,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.option_commands(options, self.client.options, self.client.features)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse a line of thinking output; ``None`` for other lines. Ignores the variation: its notation is free."""
+        """Parse a line of thinking output, except the variation, whose notation is free; ``None`` for other lines."""
         found = xboard.parse_thinking(line)
         if found == Information():
             return None

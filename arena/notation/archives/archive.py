@@ -24,7 +24,7 @@ Entry = PortableGame | PortableGameError
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Return ``None``: the default of ``ArchiveFile.beside``, for input that is not a file, such as standard input."""
+    """Return ``None``: the default of ``ArchiveFile.beside``, for input without a folder, such as standard input."""
     return None
 
 
@@ -41,7 +41,7 @@ class ArchiveFile:
     beside: Callable[[str], bytes | None] = _nothing_beside
     """Function that returns the content of the file of the same name with another suffix, such as ``.jou``.
 
-    It returns ``None`` if there is no such file.
+    ``None`` means that there is no such file.
     """
     first_line: int = 1
     """Line number in the file at which ``data`` begins; more than 1 for a later part of a large text."""
@@ -57,7 +57,7 @@ class Reading:
     ranks: str = "0"
     """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
-    """Number of plies to read of each game, ``None`` for all; later moves are not checked."""
+    """Maximum number of plies to read of each game, ``None`` for all; later moves are not checked."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class ArchiveFormat:
     game: str
     """Name of the only game that the format can store; empty for any game."""
     recognises: Callable[[bytes], bool]
-    """Function that returns whether content is in this format, even if it is damaged."""
+    """Function that returns whether a file's content is in this format, even if the content is damaged."""
     read: Callable[[ArchiveFile, Reading], Iterator[Entry]]
     """Function that yields the games of a file in this format.
 
-    Raises ``PortableGameError`` if it cannot find where games begin and end.
+    Raises ``PortableGameError`` if the games cannot be separated.
     """
 
 

@@ -35,14 +35,14 @@ def _zstandard() -> Any:
 
 
 MAX_BYTES = 1 << 28
-"""Maximum size of a decompressed file that cannot be read in parts; larger files are refused to protect memory."""
+"""Maximum size of a decompressed file that cannot be read in parts; memory might not suffice for larger ones."""
 PART_BYTES = 1 << 23
 """Approximate size of the parts in which a large text is read."""
 COMPRESSED = ("", ".gz", ".bz2", ".zst")
 """Suffixes that may follow a file's own suffix: none if the file is not compressed, else the kind of compression."""
 
 _BLOCK_BYTES = 1 << 16
-"""Number of bytes to decompress at a time; if the content is damaged, the rest of that block is lost."""
+"""Number of bytes to decompress at a time; after damage, the rest of the current block is lost."""
 _EVENT = re.compile(rb'^\[\s*Event\s+"', re.MULTILINE)
 _UNDIVIDED = (b"<", b"(;")
 """First bytes of text formats whose games can span several lines, so that they cannot be read in parts."""
@@ -84,8 +84,7 @@ def unpacked(data: bytes, where: str) -> bytes:
 
 
 def packed(data: bytes, name: str) -> bytes | None:
-    """Compress ``data`` in the format of the suffix of ``name``; ``None`` if the suffix is not that of a compressed
-    file.
+    """Compress ``data`` in the format of the suffix of ``name``; ``None`` if the suffix means no compression.
 
     Equal content gives equal bytes.
     """

@@ -35,7 +35,7 @@ from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_te
 _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
 _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
-"""Start squares of the 32 pieces as in ``binit``; used if that tag is missing."""
+"""Start squares of the 32 pieces in the format of the tag ``binit``; used if a game lacks this tag."""
 
 
 @dataclass

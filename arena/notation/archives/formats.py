@@ -47,7 +47,7 @@ _ARCHIVES_NOT_READ = (
     (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
     (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read; save the games as PGN, or of Othello as GGF"),
 )
-"""Archive formats that elolab cannot read, with advice for the user."""
+"""Archive formats that elolab cannot read: a test of a file's first bytes, and advice for the user."""
 _NOT_GAMES = (
     (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
     (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),

@@ -40,7 +40,7 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""PGN tags to which the values of GGF properties are copied unchanged."""
+"""GGF properties, each with the PGN tag to which its value is copied unchanged."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
 """Flags in the property ``RE`` for games that ended early, with elolab's words for the reason."""
 
@@ -154,8 +154,8 @@ def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
     """Parse the property ``RE``; returns the result, such as ``1-0``, and the flag for the kind of ending, or an empty
     text.
 
-    ``ending`` is the result of the final board; ``None`` if the game was not finished. It is used if ``RE`` is missing.
-    A lead of 0 without a flag in an unfinished game means an unknown result, not a draw.
+    ``ending`` is the result of the final board; ``None`` if the game was not finished. ``ending`` counts if ``RE`` is
+    missing. A lead of 0 without a flag in an unfinished game means an unknown result, not a draw.
     """
     lead, _, flag = text.partition(":")
     discs = _number(lead)

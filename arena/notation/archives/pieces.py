@@ -1,4 +1,4 @@
-"""Converts Xiangqi positions given as squares of 32 pieces, and results given in words of Xiangqi programs."""
+"""Converts Xiangqi positions given as the squares of 32 pieces, and game results as Xiangqi programs name them."""
 
 from __future__ import annotations
 

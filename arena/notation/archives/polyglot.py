@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ENTRY = np.dtype([("key", ">u8"), ("move", ">u2"), ("weight", ">u2"), ("learn", ">u4")])
 _LEAST_ENTRIES = 2
-"""Minimum number of entries of a book; with fewer, too many other files would look like one."""
+"""Minimum number of entries of a book; with fewer entries, too many other files would look like books."""
 _CASTLING, _EN_PASSANT, _WHITE = 768, 772, 780
 """Indices in ``_KEYS`` of the constants for castling rights, files of en passant captures, and White to move."""
 _PAWN, _EMPTY, _CASTLES = 0, 6, 5
@@ -39,7 +39,7 @@ def recognises(data: bytes) -> bool:
 
 
 def _are_moves(codes: Any) -> bool:
-    """Whether all codes can be moves: each moves like a queen or knight, and a promotion like a pawn."""
+    """Whether all codes can be moves: a move goes like a queen's or knight's, a promotion like a pawn's."""
     promotions, origins, targets = codes >> 12, codes >> 6 & 63, codes & 63
     ranks, files = abs((targets >> 3) - (origins >> 3)), abs((targets & 7) - (origins & 7))
     reached = (ranks == 0) | (files == 0) | (ranks == files) | (ranks * files == 2)
@@ -249,4 +249,4 @@ a57e6339dd2cf3a0 1ef6e6dbb1961ec9 70cc73d90bc26e24 e21a6b35df0c3ad7 003a93d8b280
 d0e4427a5514fb72 77c621cc9fb3a483 67a34dac4356550b f8d626aaaf278509
 """
 _KEYS: tuple[int, ...] = tuple(np.frombuffer(bytes.fromhex(_NUMBERS), ">u8").tolist())
-"""The 781 constants of the format: pieces by type and square, castling rights, files, White to move."""
+"""The 781 constants of the key: pieces by type and square, castling rights, en passant files, White to move."""

@@ -123,7 +123,7 @@ def _phrase_key(header: Any) -> np.ndarray:
 def _main_line(tree: bytes, keys: _Keys, version: int, reading: Reading, where: str) -> list[_TreeNode]:
     """Read the nodes of the main line; the first node is the position before all moves.
 
-    Raises ``PortableGameError`` if the file ends within a node. Stops when there are more nodes than any game has.
+    Raises ``PortableGameError`` if the file ends within a node. Stops after more nodes than any game has moves.
     """
     place, nodes = 0, list[_TreeNode]()
     while len(nodes) <= reading.game.max_game_plies + 1:

@@ -40,7 +40,7 @@ class BisectionReport:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the last test ended without a verdict at its maximum length. The bisection cannot go on then."""
+        """Whether the last test ended at its maximum length without a verdict, so that the bisection cannot go on."""
         return bool(self.steps) and self.steps[-1].verdict == UNDECIDED
 
     @property
