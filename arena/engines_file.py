@@ -59,7 +59,7 @@ class EnginesFile:
     def _at_revision(self, name: str) -> tuple[str, str] | None:
         """Split ``NAME@REV`` into an engine of this file and a git revision.
 
-        Returns ``None`` if the name has another form or the engine has no ``source``, so that it cannot be built from
+        Returns ``None`` if the name has another form, or if the engine has no ``source`` and so cannot be built from
         git.
         """
         engine, _, revision = name.partition("@")

@@ -122,8 +122,7 @@ class PlayerReader:
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
         """The protocol of a player. If the table of a program names none, the program is started to detect it.
 
-        ``where`` names the table in error messages. Raises ``UserError`` if the protocol is unknown or cannot be
-        detected.
+        ``where`` names the table in error messages. Raises ``UserError`` for an unknown or undetected protocol.
         """
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
@@ -142,8 +141,7 @@ class PlayerReader:
 def read_players(entries: Sequence[object], where: str, reader: PlayerReader) -> tuple[PlayerSpec, ...]:
     """Read the players of a tournament from the ``[[players]]`` tables ``entries``.
 
-    ``where`` names the file in error messages. Raises ``UserError`` for the first mistake, for fewer than two players
-    and for equal names.
+    ``where`` names the file in error messages. Raises ``UserError`` for the first mistake, such as equal names.
     """
     players: list[PlayerSpec] = []
     for index, entry in enumerate(entries):
@@ -429,8 +427,7 @@ def is_installed(program: str) -> bool:
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
     """Change names in ``[[players]]`` tables so that all are distinct.
 
-    Programs with equal names get their folder as a prefix (``new/engine``). Other equal names get a number (``engine
-    (2)``).
+    Programs with equal names get their folder as a prefix (``new/engine``), other players a number (``engine (2)``).
     """
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}

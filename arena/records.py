@@ -128,7 +128,7 @@ class PlayerSpec:
 
     @functools.cached_property
     def canonical_content(self) -> str:
-        """``content`` as canonical JSON."""
+        """``content`` as canonical JSON, for digests."""
         return canonical_json(self.content())
 
 

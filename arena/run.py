@@ -82,7 +82,7 @@ class StoppedByFaults(RunError):
 
 
 class RunOptions(TypedDict, total=False):
-    """Options for playing a run. They may influence the times of moves, but not which games are played."""
+    """Options for playing a run, which may influence the times of moves, but not which games are played."""
 
     concurrency: int
     """Number of games played at the same time (default 1).
@@ -648,8 +648,7 @@ def setting_text(value: Any) -> str:
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
     """Compare two pieces of plain data; returns the path, the earlier value and the current value of each difference.
 
-    A path joins keys with dots and counts the entries of lists from 1, as in ``players 2.limit``. A missing value is
-    ``None``.
+    A path joins keys with dots and counts list entries from 1, as in ``players 2.limit``. A missing value is ``None``.
     """
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         found = []

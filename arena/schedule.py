@@ -127,7 +127,7 @@ class ScheduleState:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Advance to the next batch if all games of the current batch have ended; returns false if not.
+        """Advance to the next batch if all games of the current batch have ended; otherwise returns false.
 
         ``played`` maps game numbers to outcomes. Games of withdrawn players count as ended.
         """
@@ -194,8 +194,7 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
     """Number of games that the finished run should have, among the first ``count`` games of the schedule.
 
-    ``count`` is the result of ``games_that_count``. If the plan was shortened, games beyond it only count if they have
-    been played.
+    ``count`` is the result of ``games_that_count``. Games beyond a shortened plan only count if they were played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)

@@ -210,12 +210,12 @@ class Reach:
     """The smallest gain or difference, in logistic Elo, that the test detects with probability ``POWER``; infinite if
     none.
 
-    For an equivalence test: the smallest margin within which it shows equivalence with that probability.
+    For an equivalence test: the smallest margin within which the test shows equivalence with that probability.
     """
     target_elo: float
     """The effect that the test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger.
 
-    For an equivalence test: its margin.
+    For an equivalence test: the margin of equivalence.
     """
     target_pairs: int
     """Number of pairs needed to show ``target_elo`` with probability ``POWER``."""
@@ -247,7 +247,7 @@ class Reach:
         return self.elo <= self.target_elo
 
     def data(self) -> dict[str, Any]:
-        """The fields and properties as plain data."""
+        """The power of the test as plain data: the fields and properties of this class."""
         return asdict(self) | {"is_possible": self.is_possible, "is_likely": self.is_likely, "probability": POWER}
 
     def text(self, say: Catalogue) -> str:

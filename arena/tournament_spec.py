@@ -90,12 +90,12 @@ class TournamentSpec(RunSpec):
     opening_reuse: bool = schema.switch()
     """Whether the openings are repeated, in the same order, if there are more pairs than openings.
 
-    This requires a clock, because players at fixed nodes or depth would repeat their games.
+    Repeated openings require a clock, because players at fixed nodes or depth would repeat their games.
     """
     swap_colours: bool = schema.switch(default=True)
     """Whether the games of a pair have the same opening and swapped colours.
 
-    If not, each game has its own opening, and the player listed first in the tournament moves first in both games.
+    Otherwise each game has its own opening, and the player listed first in the tournament moves first in both games.
     """
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: number of players, from the start of the list, who play against all others."""

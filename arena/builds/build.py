@@ -120,8 +120,7 @@ def _check_out(repository: Repository, commit: Commit, tree: Path) -> None:
 def _run(build: str, tree: Path, log: Path, what: str) -> None:
     """Run a build command in ``tree`` and write its output to ``log``; raises ``BuildError`` if it fails.
 
-    ``what`` names the commit in the error message. If this process ends, even if it is killed, the command's processes
-    are ended too.
+    ``what`` names the commit in the error message. The command's processes end with this process, even if it is killed.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -138,8 +138,8 @@ class Repository:
     def line(self, first: str, last: str) -> list[Commit]:
         """The commits after ``first``, up to and including ``last``, along first parents; the oldest comes first.
 
-        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless the first parents of ``last`` lead
-        back to ``first``.
+        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless first parents lead from ``last`` to
+        ``first``.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:
@@ -154,8 +154,7 @@ class Repository:
     def changed_files(self, commit: str) -> list[str]:
         """Tracked files with uncommitted changes in the working tree of a local repository.
 
-        Empty if another commit than ``commit`` is checked out, and for a repository that is remote or has no working
-        tree.
+        Empty if another commit than ``commit`` is checked out, or if the repository is remote or has no working tree.
         """
         if self.is_remote:
             return []

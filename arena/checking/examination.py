@@ -47,7 +47,7 @@ class CheckOutcome:
 
     check: Check
     verdict: str
-    """``passed``, ``failed`` or ``skipped``."""
+    """Result of the check: ``passed``, ``failed`` or ``skipped``."""
     remark: Remark | None = None
     dialogue: tuple[str, ...] = ()
     """Lines exchanged with the program during a failed check, with time and direction; empty for other verdicts."""
@@ -64,8 +64,8 @@ class Examination:
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
         """``checks`` run in the given order.
 
-        ``log`` is called for every new process. It returns a function that records the dialogue with this process, or
-        ``None`` to record nothing.
+        ``log`` is called for every new process. It returns a function that records the process's dialogue, or ``None``
+        to record nothing.
         """
         self.settings = settings
         self._log = log

@@ -56,8 +56,7 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
     """Processor time in seconds that the processes have used, or have waited for while other processes ran.
 
-    On an otherwise idle machine, the processes would use this time. Waiting counts as 0 if the system does not report
-    it.
+    On an otherwise idle machine, the processes would use this time. Unreported waiting counts as 0.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
 

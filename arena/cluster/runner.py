@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 CHUNK_SECONDS = 4.0
 """Target duration of a chunk in seconds.
 
-It is long compared to the transfer of a chunk, but short enough to lose little work if a worker is lost.
+Long compared to the transfer of a chunk, but short enough to lose little work with a lost worker.
 """
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
@@ -162,8 +162,7 @@ class _Queue:
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
         """Put the games of a lost worker back to the front of the queue.
 
-        Returns the game of a chunk with a single game if ``MOST_LOSSES`` workers have been lost while playing it alone;
-        otherwise ``None``.
+        Returns a game that ``MOST_LOSSES`` lost workers played alone in a chunk; ``None`` if there is no such game.
         """
         self.put_back(jobs)
         for job in jobs:
@@ -189,7 +188,7 @@ class ClusterRunner(Runner):
         oversubscribe: bool = False,
         scaling: LimitScaling | None = None,
     ) -> None:
-        """``tick`` is called at intervals, ``warn`` with warnings for the user.
+        """``tick`` is called at intervals, ``warn`` with each warning for the user.
 
         Without ``wall_clock``, games limited by real time raise ``ClusterError``, because other load on a worker
         disturbs them. ``files`` holds the required digests of external players' files. If a file is not in it, the
@@ -286,8 +285,7 @@ class ClusterRunner(Runner):
     ) -> Iterator[list[GameRecord]]:
         """Play the jobs on the workers; yields the records that arrive together (see ``Runner.batches``).
 
-        When the stop flag is set, games that have ended are still yielded. Raises ``ClusterError`` if no worker is
-        left.
+        When the stop flag is set, ended games are still yielded. Raises ``ClusterError`` if no worker is left.
         """
         queue = _Queue(self._wanted(jobs))
         is_finishing = False
@@ -372,7 +370,7 @@ class ClusterRunner(Runner):
         return True
 
     def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
-        """Send the games as a chunk; returns false if that fails."""
+        """Send the games to the worker as a chunk; returns false if the sending fails."""
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
         sendable = self._sendable(jobs)

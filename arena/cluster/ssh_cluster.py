@@ -1,7 +1,6 @@
 """A Dask cluster for one run: Dask starts the scheduler and the workers over SSH, and ends them after the run.
 
-The scheduler runs on the first host, a worker on every host. Each uses the Python interpreter at the same path as this
-process.
+The scheduler runs on the first host, a worker on every host. Each uses the Python interpreter at this process's path.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ FAREWELL_SECONDS = 20.0
 ORPHANED_WORKER, ORPHANED_SCHEDULER = "60 s", "1 h"
 """Times after which a worker without scheduler, and an idle scheduler, exit by themselves.
 
-This ends them even if this process is killed.
+Worker and scheduler therefore end even if this process is killed.
 """
 PROBE = f"{shlex.quote(sys.executable)} -c 'import elolab, distributed'"
 """Shell command that succeeds on hosts on which a worker can be started."""

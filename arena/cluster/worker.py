@@ -1,7 +1,7 @@
 """The worker's side of a cluster: plays chunks of games and returns the records.
 
-A *seat* plays the chunks of one run, one at a time. Between chunks it keeps compiled code and players' processes. It
-ends them if no chunk arrives for ``IDLE_SECONDS``, because the client may have died.
+A *seat* plays the chunks of one run, one at a time. Between chunks it keeps compiled code and players' processes. If no
+chunk arrives for ``IDLE_SECONDS``, the seat ends the processes, because the client may have died.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Chunk:
     run: str
     """Unique identifier of the run that sent the chunk."""
     number: int
-    """Number of the chunk within the run, in order of sending."""
+    """Index of the chunk within the run, in order of sending."""
     jobs: tuple[GameJob, ...]
     identity: str
     """Identity (see ``engine.compiled.identity``) that the worker's built-in engine must have."""
@@ -74,7 +74,7 @@ class Chunk:
     sendable: Mapping[GameFile, str] = field(default_factory=dict)
     """Absolute paths, on the client, of the players' files that the client can send."""
     platform: str = ""
-    """The client's ``platform_name``."""
+    """The client's system and processor architecture (``platform_name``)."""
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker, stored with the games; ``None`` if limits are not scaled."""
 
@@ -101,7 +101,7 @@ class PlayedChunk:
 
 @dataclass(frozen=True)
 class Order:
-    """An order to the workers of a run."""
+    """An order to the workers of a run, for example to begin no further game."""
 
     run: str
     number: int
@@ -117,8 +117,8 @@ class Order:
 def introduction() -> dict[str, Any]:
     """Description of this worker, from which the client decides whether to use the worker.
 
-    It holds the engine's identity, the digests of the source files, the host, the process number, the number of
-    processors and the memory in MiB.
+    Contents: the engine's identity, digests of the source files, host, process number, number of processors, memory in
+    MiB.
     """
     from elolab.engine.compiled.identity import engine_identity
 

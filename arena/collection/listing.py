@@ -54,7 +54,7 @@ class RunEntry:
     updated_at: str
     """Time of the last write to the run, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
     result: str
-    """The result so far, as text."""
+    """The run's result so far, as text."""
     status: Mapping[str, Any]
     """Contents of ``status.json``, completed by ``provenance.status.read_status``; empty if the run is unreadable."""
 
@@ -66,8 +66,7 @@ class RunEntry:
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
     """The run folders at or below ``root``, sorted by path; searches ``MAX_DEPTH`` levels of subfolders.
 
-    Follows links; a folder with several links is listed once. Calls ``unreadable`` with the error of an unreadable
-    folder.
+    Follows links; a folder with several links is listed once. ``unreadable`` gets the error of an unreadable folder.
     """
     if is_run(root):
         return [root]

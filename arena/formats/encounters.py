@@ -15,7 +15,7 @@ class Encounter:
     """The result of two players' games in one round."""
 
     round: int
-    """Number of the round, from 0."""
+    """Index of the round, from 0."""
     players: tuple[int, int]
     points: tuple[float, float]
     """Points of each player from all games, in the order of ``players``: 1 for a win, 1/2 for a draw."""

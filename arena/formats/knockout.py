@@ -76,7 +76,7 @@ class Tie:
     """An encounter in the bracket: two players meet, or one advances without an opponent."""
 
     round: int
-    """Number of the round, from 0."""
+    """Index of the round, from 0."""
     players: tuple[int | None, int | None]
     """Indices of the upper and the lower player; ``None`` for no player, ``UNKNOWN`` for one not yet known."""
     for_third_place: bool = False

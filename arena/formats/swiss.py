@@ -101,7 +101,7 @@ class SwissTable:
     """Indices of the players that dropped out because they could not be started."""
 
     def state(self, spec: TournamentSpec) -> PairingState:
-        """The input for pairing the next round."""
+        """The input of ``paired_round`` for the next round."""
         seeds = seeds_of(spec)
         left = [player for player in seeds if player not in self.out]
         ranking = sorted(left, key=lambda player: -self.points[player])
@@ -258,7 +258,7 @@ def _with_lookahead(costs: list[list[int | None]], partners: list[int]) -> list[
 
 
 class _OutOfSteps(Exception):
-    """Raised when the search exceeds its step limit."""
+    """Raised when the search for pairings of further rounds exceeds ``SEARCH_STEPS`` steps."""
 
 
 def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:

@@ -61,8 +61,7 @@ class Format(ABC):
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
         """Yield the differences that prevent ``new`` from extending ``old``, each as key, old value and new value.
 
-        Checks only what is specific to this format; the caller compares the keys in ``keys``. ``new`` has all players
-        of ``old``.
+        Checks only what is specific to this format; the caller compares ``keys``. ``new`` has all players of ``old``.
         """
         if not self.decides_on_the_way:
             return

@@ -15,8 +15,7 @@ class MatchFormat(RoundRobin):
 class SequentialMatch(MatchFormat):
     """A match of two players that ends when a sequential test accepts a hypothesis.
 
-    The schedule holds the maximum number of pairs; ``arena.schedule.games_that_count`` finds the game at which the test
-    ends.
+    The schedule holds the maximum number of pairs; ``arena.schedule.games_that_count`` finds the test's last game.
     """
 
     is_sequential = True

@@ -49,14 +49,14 @@ PROGRAM = schema.declare(
     watchdog=schema.number(0.1, 86_400, default=60, example=120, unit="seconds"),
     restart=schema.choice(RESTARTS, default=RESTARTS[0], example="always"),
 )  # fmt: skip
-"""Keys of players that are external programs."""
+"""Keys of ``[[players]]`` for external programs, whatever their protocol."""
 
 
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
     """Program and arguments from the key ``command``: a list of words, or a text for ``split_command``.
 
-    ``split_command`` looks for the program in the current folder and in ``folders``. It then looks in the player's
-    ``directory`` in each of these folders. Raises ``ConfigurationError`` if the value is not a command.
+    ``split_command`` looks for the program in the current folder and in ``folders``. Then it looks in the player's
+    ``directory``, relative to each of these folders. Raises ``ConfigurationError`` if the value is not a command.
     """
     command = table["command"]
     expected = table.schema["command"].right_value

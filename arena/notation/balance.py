@@ -1,8 +1,8 @@
 """Selection of balanced openings, from random play or from an existing suite.
 
 A judge scores a position for the side to move, in points of the search score (centipawns, or hundredths of a disc). The
-*win probability* of the game's first mover (Red, Black in Othello, White in chess) counts a draw as half a win. It is
-``1 / (1 + exp(-score / odds_scale))``; the scale of each game (``Game.odds_scale``) was fitted to games.
+*win probability* of the game's first mover (Red, Black in Othello, White in chess) counts a draw as half a win. Its
+value is ``1 / (1 + exp(-score / odds_scale))``; the scale of each game (``Game.odds_scale``) was fitted to games.
 
 Positions count as one opening if they differ only by a symmetry of the board or by the order of moves. Boards of
 Xiangqi and chess have a mirror image, boards of Othello eight rotations and reflections. The selection does not depend
@@ -93,8 +93,7 @@ class PlayerJudge:
     def score(self, position: Position) -> int:
         """Score that the player reports for the side to move, in centipawns or hundredths of a disc.
 
-        Once the stop flag is set, the value is meaningless. Raises ``OpeningError`` if the player fails twice or
-        reports no score.
+        Meaningless once the stop flag is set. Raises ``OpeningError`` if the player fails twice or reports no score.
         """
         try:
             score = self._ask(position)
@@ -214,8 +213,8 @@ class Selection:
 Proposer = Callable[[int, int], Sequence[Candidate | None]]
 """Function ``propose(first, count)``: returns the candidates ``first`` to ``first + count - 1``.
 
-``None`` stands for a candidate whose game is over. A candidate must depend only on its number, because several threads
-call the function.
+``None`` stands for a candidate whose game is over. Several threads call the function, so a candidate must depend only
+on its number.
 """
 OnSelection = Callable[[Selection], None]
 
@@ -224,8 +223,8 @@ class RandomPlay:
     """Proposes positions that random legal moves reach from the start position.
 
     Each random number depends only on the seed, the candidate and the ply: it is the SHA-256 of
-    ``"<seed>:<number>:<ply>"``, read as a big-endian number. Its remainder modulo the number of legal moves is the
-    index of the move to play.
+    ``"<seed>:<number>:<ply>"``, read as a big-endian number. The number modulo the number of legal moves is the index
+    of the move.
     """
 
     def __init__(self, game: str, seed: int, plies: int) -> None:

@@ -48,8 +48,7 @@ def check_target(target: str, game: Game) -> None:
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
-    ``plies`` is the maximum number of plies to keep of each game. For a game, or a whole file, that cannot be read,
-    yields an error instead.
+    ``plies`` is the maximum number of plies to keep of each game. Yields an error for an unreadable game or file.
     """
     nothing = True
     for source in sources(path):
@@ -89,7 +88,7 @@ def converted(
     """Convert games to the format ``target``, one of ``TARGETS``; yields the text in parts.
 
     Formats of positions contain the position after a game's last move. ``repeated`` is called for each repeated
-    position that EPD omits.
+    position, which EPD omits.
     """
     if target in ("fen", "epd"):
         yield from _position_lines(games, game, target, repeated)

@@ -1,7 +1,7 @@
 """Opening suites: reading and checking them, dividing them into halves, and the order of openings.
 
 A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``,
-``.bz2``, ``.zst``). They are read in parts, and ``OpeningTable`` keeps the openings on disk, so that millions of them
+``.bz2``, ``.zst``). Files are read in parts, and ``OpeningTable`` keeps the openings on disk, so that millions of them
 fit into memory. The first ``CHECKED_LINES`` of a list of positions are checked when it is read, the others when they
 are used. Lists shipped with elolab are not checked, except their first line.
 
@@ -136,8 +136,7 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 def placement_of(position: str) -> str:
     """Board and side to move, in a form that is equal for positions that differ only by a symmetry of the board.
 
-    A board with ranks separated by ``/`` has a mirror image; a board written as one string has eight rotations and
-    reflections.
+    A board with ranks separated by ``/`` has a mirror image, a board in one string eight rotations and reflections.
     """
     fields = position.split()
     board = fields[0]
@@ -210,7 +209,7 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = None) -> Suite:
-    """Read the suite ``openings`` of a specification, whose file is ``source``, or a name for the command line.
+    """Read the suite ``openings`` of a specification; ``source`` names the specification's file or the command line.
 
     ``plies`` is as for ``load_suite``. If the suite cannot be found and ``source`` is a TOML file, the error message
     begins with that file and the key ``openings``.
@@ -328,8 +327,7 @@ def _checked_line(game: Game, line: PositionLine) -> Opening:
 def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, check: bool = True) -> Suite:
     """Make a suite from a list of positions; raises ``OpeningError`` for an invalid line or a repeated position.
 
-    Lines after the first ``CHECKED_LINES`` are checked when they are used. Without ``check``, only the first line is
-    checked.
+    Lines after the first ``CHECKED_LINES`` are checked on use. Without ``check``, only the first line is checked.
     """
     stem = _stem(where)
     numbers = array("q")
@@ -436,8 +434,8 @@ def moves_mistake(position: str) -> str:
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
     """Check a position and the ``moves`` from it; returns the position as text in the game's canonical form.
 
-    Different spellings of a position therefore count as one opening. Raises ``OpeningError`` if something is illegal or
-    the game is over.
+    Different spellings of a position therefore count as one opening. Raises ``OpeningError`` if it is illegal or the
+    game is over.
     """
     try:
         position = game.position(text)

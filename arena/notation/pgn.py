@@ -173,7 +173,7 @@ class GameWriter:
         self._counted, self._players, self._detail = counted, players, detail
 
     def write(self, record: GameRecord) -> None:
-        """Write one game."""
+        """Write one game as PGN."""
         counts = self._counted is None or record.pairing.number < self._counted
         text = game_text(record, self._event, self._game, counts=counts, players=self._players, detail=self._detail)
         self._stream.write(f"{text}\n")

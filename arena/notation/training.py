@@ -79,8 +79,7 @@ def training_data(
 ) -> Iterator[str]:
     """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
 
-    Leaves out what ``skipped`` selects. Also leaves out games without a result, and calls ``unfinished`` for each of
-    them.
+    Leaves out what ``skipped`` selects. Also leaves out games without a result, calling ``unfinished`` for each.
     """
     write = _WRITERS[target]
     for number, portable in enumerate(games):
@@ -110,7 +109,7 @@ class Ply(NamedTuple):
     game: int
     """Index of the game among the games read, from 0."""
     number: int
-    """Number of plies played before this one in the game, including its opening."""
+    """Number of plies played before this one in the game, including the plies of the opening."""
     figures: MoveRecord
     """The move, with the score, depth, time and nodes that the mover reported; unknown values are ``None``."""
     result: int

@@ -176,7 +176,7 @@ class _GameThread:
     def prepare(self, task: _Task) -> bool:
         """Prepare a game to be played next by this thread; called by another thread.
 
-        Returns false if the game in progress has ended, or if the game cannot be its ``successor``.
+        Returns false if the game in progress has ended, or if compiled code cannot play ``task`` after it.
         """
         game = self.game
         prepared = None if game is None else game.successor(task.job)
@@ -194,7 +194,7 @@ class _GameThread:
     def start(self, task: _Task) -> bool:
         """Play a prepared game in compiled code; returns whether the game has ended. If not, continue it in Python.
 
-        If its players have changed since it was prepared, the preparation is dropped and no move is played.
+        If the game's players have changed since its preparation, the preparation is dropped and no move is played.
         """
         game = task.prepared
         assert game is not None
@@ -315,7 +315,7 @@ class GameRunner(Runner):
 
         A game on the clock during which one of the ``pauses`` happened is replayed, because its clocks kept running.
         ``affinity`` is as in ``arena.players.processors``; an invalid value raises ``AffinityError``. ``log`` stores
-        the dialogues with external players.
+        the dialogues with external players; ``None`` stores none.
         """
         assert concurrency >= 1
         super().__init__(stop)
@@ -514,8 +514,8 @@ class GameRunner(Runner):
     def _must_leave(self) -> bool:
         """Whether running games must be abandoned, ``STOPPING_SECONDS`` after the stop flag was first seen.
 
-        A game that has not ended by then waits for code to be compiled, which takes up to a minute, or hangs. Its
-        thread keeps this process alive. A command exits nevertheless (``arena.players.interruption``).
+        A game that has not ended by then hangs, or waits up to a minute for code to be compiled. The game's thread
+        keeps this process alive. A command exits nevertheless (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False
@@ -632,7 +632,7 @@ class GameRunner(Runner):
             self._slots.release(needed)
 
     def _slots_of(self, job: GameJob) -> int:
-        """Number of slots that a game takes."""
+        """Number of ``concurrency`` slots that a game takes: 2 if both sides may think at the same time, else 1."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
     def _play_compiled(self, task: _Task, thread: _GameThread) -> FinishedGame | None:

@@ -219,7 +219,7 @@ def finish_game(
 
 @functools.lru_cache(maxsize=64)  # both games of a pair, and other pairings, share openings
 def _start_after(game: str, opening: Opening, rules: Rules) -> tuple[Position, Ending | None]:
-    """The position after the opening, and the game's ending if the opening has ended it; do not modify the position."""
+    """The position after the opening, not to be modified, and the ending if the opening ends the game, or ``None``."""
     position = game_named(game).position(opening.position, opening.moves)
     return position, position.judge(rules)
 
@@ -272,7 +272,7 @@ class GameInProgress:
     def successor(self, job: GameJob) -> GameInProgress | None:
         """Prepare ``job`` as the next game on this game's thread, ready for ``start``; any thread may call this.
 
-        Returns ``None`` if ``job`` has other players, or if Python must announce the game to them.
+        Returns ``None`` if ``job`` has other players or rules, or if compiled code cannot begin the game.
         """
         compiled, players = self.compiled, self.players
         if compiled is None or (job.game, job.rules) != (self.job.game, self.job.rules):

@@ -63,7 +63,7 @@ MAX_LIVE_SECONDS = 5.0
 
 @dataclass
 class _Count:
-    """Numbers of games of one stage of a run."""
+    """Numbers of planned and finished games of one stage of a run."""
 
     name: str
     planned: int
@@ -383,8 +383,7 @@ class RunProgress:
     def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
         """Replace ``live.json``; write errors are ignored, because the store reports a full disk.
 
-        ``running`` are the games in progress, in schedule order. ``state`` is ``running`` or a word for how the run
-        ended.
+        ``running`` are the games in progress, in schedule order. ``state``: ``running``, or how the run ended.
         """
         if self._live_file is None:
             return

@@ -40,16 +40,16 @@ class Asked(NamedTuple):
     """The current requests of a run's viewers."""
 
     all_moves: bool = False
-    """Whether to publish the moves of all games."""
+    """Whether the run shall publish the moves of all games in progress."""
     dialogues: frozenset[str] = frozenset()
-    """Names (see ``game_name``) of the games whose dialogues to publish."""
+    """Names (see ``game_name``) of the games whose dialogues the run shall publish."""
 
 
 def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
     """Write a request to the run in ``folder``, valid for ``ASKED_SECONDS``; returns whether it could be written.
 
-    ``all_moves`` asks for the moves of all games. ``dialogues`` has the names (see ``game_name``) of the games whose
-    dialogues are wanted.
+    ``all_moves`` asks for the moves of all games. ``dialogues`` names the games (``game_name``) whose dialogues are
+    wanted.
     """
     text = json.dumps({"all_moves": all_moves, "dialogues": sorted(dialogues)}) + "\n"
     try:

@@ -77,7 +77,7 @@ def line_of(parts: Sequence[LinePart], columns: float = math.inf) -> str:
 
 
 class Score(ABC):
-    """The score of a run, or of one of its stages."""
+    """The score of a run, or of one stage of the run, for its status line and tables."""
 
     @abstractmethod
     def add(self, outcome: Outcome) -> None:
@@ -98,7 +98,7 @@ class Score(ABC):
 
 @dataclass
 class Tally:
-    """One player's wins, draws and losses so far."""
+    """Numbers of one player's wins, draws and losses so far."""
 
     wins: int = 0
     draws: int = 0
@@ -138,7 +138,7 @@ class MatchScore(Score):
     ) -> None:
         """``name`` is the player from whose point of view the score is; ``view`` is its index in pairings, 0 or 1.
 
-        ``other`` is the opponent's name, used in ``standings``. ``outcomes`` are the results already stored. ``test``
+        ``other`` is the opponent's name, for ``standings``. ``outcomes`` are the results already stored. ``test``
         returns the state of the match's sequential test.
         """
         self.name = name

@@ -39,7 +39,7 @@ class GameStage:
     seconds: float | None = None
     """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
-    """Names of external players without stored games, whose unknown speed determines the duration."""
+    """Names of external players without stored games; the duration depends on their unknown speed."""
     reach: tuple[Reach, ...] = ()
     """Power of each statistical test of the stage with the planned games."""
     test: SequentialSettings | None = None
@@ -54,7 +54,7 @@ class GameStage:
 
     @property
     def missing(self) -> int:
-        """Number of games that may still be played."""
+        """Number of games of the stage that may still be played."""
         return max(0, self.games - self.stored)
 
 

@@ -2,8 +2,8 @@
 
 SQLite's write-ahead log with full synchronisation protects games that ``add`` has accepted: they survive a kill, a
 power failure and a full disk. ``arena.play.damage`` detects bits that have changed since. A game's key is a digest of
-everything that determines the game (``GameJob.key``). Its place in the schedule is stored separately, because it
-changes when a tournament is extended. The folder must be on a local disk.
+everything that determines the game (``GameJob.key``). A game's place in the schedule is stored separately, because the
+place changes when a tournament is extended. The folder must be on a local disk.
 """
 
 from __future__ import annotations
@@ -186,8 +186,7 @@ class Store:
     def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
         """Store metadata entries in one transaction, replacing earlier values.
 
-        ``places`` contains pairs of a game's key and its new place in the schedule, which changes when a tournament is
-        extended.
+        ``places`` has pairs of a game's key and its new place in the schedule of an extended tournament.
         """
         entries = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
         rows = [(*entry, checksum_of(entry)) for entry in entries]

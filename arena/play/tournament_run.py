@@ -157,8 +157,7 @@ def _check_reachable(plan: PreparedTournament) -> None:
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
     """Play the tournament's games that are not yet stored in ``directory``; returns the resulting state.
 
-    Raises ``UserError`` if the folder belongs to another tournament or engine, or if the disk is full. Stored games are
-    kept.
+    Raises ``UserError`` if the folder belongs to another tournament or engine, or if the disk is full.
     """
     plan = prepare(spec)
     if spec.sprt is not None:

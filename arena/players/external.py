@@ -1,8 +1,8 @@
 """The common part of players that are external programs, for all protocols.
 
-A process plays many games. It is replaced after a fault, and after every game with ``restart = "always"``. It is not
-replaced after a late move if it obeyed the order to stop. Each protocol has a subclass of ``ProtocolClient``, which
-parses lines and tracks the replies that are due. Its subclass of ``ExternalPlayer`` decides which lines to send.
+A process plays many games. It is replaced after a fault, and after every game with ``restart = "always"``. After a late
+move, a process that obeyed the order to stop is kept. Each protocol has a subclass of ``ProtocolClient``, which parses
+lines and tracks the replies that are due. The protocol's subclass of ``ExternalPlayer`` decides which lines to send.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 """Function that opens the log of a dialogue; its arguments are the player's name, the command and the process number.
 
-It returns ``None`` if no log is kept.
+The result is ``None`` if no log is kept.
 """
 QUOTED = 80
 """Maximum number of characters of an engine's line that the text of a fault quotes."""

@@ -80,7 +80,7 @@ class _Listener:
         os.set_blocking(self._writer, False)
 
     def start(self) -> None:
-        """Start listening; call this on the main thread."""
+        """Start listening to signals; call this on the main thread."""
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         threading.Thread(target=self._listen, daemon=True, name="signals").start()
 
@@ -144,7 +144,7 @@ def requests_to_end() -> int:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Signal handler that raises ``KeyboardInterrupt``, or ends a command's process where an exception is unsafe."""
+    """Signal handler: raises ``KeyboardInterrupt``, or ends a command's process during imports and compilation."""
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread must not continue

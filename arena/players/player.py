@@ -228,7 +228,7 @@ class Reply(NamedTuple):
     principal_variation: str = ""
     """The principal variation, usually beginning with ``move``: at most ``MAX_VARIATION`` moves separated by spaces.
 
-    It has the notation of ``move`` and is not yet checked for legality. Empty if not reported.
+    In the notation of ``move``, not yet checked for legality; empty if not reported.
     """
     late_ns: int = 0
     """Part of ``elapsed_ns``, in nanoseconds, for which the answer may have waited for elolab to read it."""

@@ -339,8 +339,7 @@ class EngineProcess:
         """Let the next ``read_line`` first write these lines, in the same call of compiled code.
 
         If ``allowance_ns`` is not negative, ``read_line`` ignores its argument ``deadline_ns``: the deadline is
-        ``allowance_ns`` nanoseconds after the beginning of the writing. Raises ``ProcessEnded`` if the process has
-        ended.
+        ``allowance_ns`` nanoseconds after the writing begins. Raises ``ProcessEnded`` if the process has ended.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -352,8 +351,8 @@ class EngineProcess:
         """Wait for the next line of output and return it, normalised by ``plain_line``.
 
         With ``skips_thinking``, thinking output such as ``info`` lines does not wake the thread. These lines are only
-        returned when a line of another kind arrives or the deadline passes. Raises ``DeadlinePassed``,
-        ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
+        returned when a line of another kind arrives or the deadline passes. Raises ``DeadlinePassed`` or
+        ``ProcessEnded`` if no line comes, ``GameStopped`` once ``stop`` is set.
         """
         while self.talk.is_asking or not self._lines:
             if self.has_ended:
@@ -619,7 +618,7 @@ def _descriptor_of(process_id: int) -> int:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), naming the mistake."""
+    """Absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``) if it cannot be started."""
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]

@@ -2,7 +2,7 @@
 
 ``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use. It takes one
 processor of each core first, so that two games share a core only if there are more games than cores. A list such as
-``0-3,8`` divides these processors, in its order. Linux only; other systems support only ``off``.
+``0-3,8`` divides the listed processors, in this order. Linux only; other systems support only ``off``.
 """
 
 from __future__ import annotations
@@ -243,8 +243,7 @@ def _load(concurrency: int, slots: int, each: int, threads: int, processors: int
     """The load of ``concurrency // slots`` concurrent games, but of at least one game.
 
     A game occupies ``slots`` slots, more than one with pondering, and needs ``each`` processors; ``processors`` are
-    available. ``threads`` is the largest number of threads of an engine; ``on_clock`` means that at least one player
-    has wall-clock time.
+    available. ``threads`` is the largest number of threads of an engine; ``on_clock``: some player has wall-clock time.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots

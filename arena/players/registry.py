@@ -70,7 +70,7 @@ class Greeting:
     is_refusal: Callable[[str], bool] = lambda line: False
     """Function that returns whether a line shows that the program uses another protocol.
 
-    It is only needed if programs with another protocol could later send a line that ``is_answer`` accepts.
+    Only needed if programs with another protocol could later send a line that ``is_answer`` accepts.
     """
 
 
@@ -97,7 +97,7 @@ class Protocol:
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that are specific to this protocol."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Function that reads and checks ``keys``; returns fields of ``PlayerSpec``, or raises ``ConfigurationError``."""
+    """Function that reads and checks ``keys``; returns fields of ``PlayerSpec``. Raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
     """Function that returns the reason why a player specification is not supported, and the remedy; empty if it is."""
     remedy: str = ""

@@ -1,7 +1,7 @@
 """A small process that ends running engines if elolab dies.
 
 The supervisor holds the reading end of a pipe whose only writer is elolab. When elolab dies, for whatever reason, the
-kernel closes the pipe. The supervisor then kills every registered process group and exits. This requires neither
+kernel closes the pipe. The supervisor then kills every registered process group and exits. This method requires neither
 ``prctl`` nor ``pidfd`` and works on every POSIX system. This file is also the supervisor's program and runs by path in
 an isolated interpreter, so it imports only the standard library.
 """

@@ -101,8 +101,8 @@ class AdaptedPlayer(UcciPlayer):
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
         """Send ``lines`` and wait for the move; returns the time used in nanoseconds, including ``spent_ns``.
 
-        If ``stop`` ends the search, the move that the engine then sends also counts. Raises ``GameStopped`` if the
-        engine sends no move.
+        If ``stop`` ends the search, the move that the engine then sends also counts. Raises ``GameStopped`` if no move
+        comes.
         """
         try:
             return super()._wait_for_move(lines, clock, stop, spent_ns)

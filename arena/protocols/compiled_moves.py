@@ -1,8 +1,8 @@
 """Fast play between two external programs: compiled code exchanges most of the moves of a game.
 
 The Python loop of ``arena.play.game`` takes some hundred microseconds per move, and parallel games wait for each other.
-Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays the usual cases in protocols that have
-a ``ProgramSide``; the Python loop plays all others.
+Compiled code (``engine.compiled.program_play``) takes a tenth of that. Compiled code plays the usual cases in protocols
+that have a ``ProgramSide``; the Python loop plays all other cases.
 
 Python itself is slow after a second of waiting, because its code and data have left the processor's cache. If the same
 programs play many games in a row, another thread therefore prepares the next game (``prepare``). The thread that plays
@@ -115,8 +115,8 @@ class CompiledMoves:
     def prepare(self, opening: Opening, before: CompiledMoves) -> bool:
         """Prepare this game from ``opening``, so that the thread that now plays ``before`` can ``start`` it next.
 
-        The same programs must play both games. Any thread may call this. Returns false if the game cannot be prepared
-        while ``before`` is played.
+        The same programs must play both games. Any thread may call this. Returns false if that is impossible while
+        ``before`` is played.
         """
         thread = before._thread
         if thread is not None and thread[1][2] == NEVER_NS:

@@ -42,7 +42,7 @@ MAX_ANSWER = 1000
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
-    """The engine's private commands in a player specification. They are sent in this order after the handshake."""
+    """The engine's private commands in a player specification, in the order in which they follow the handshake."""
     commands: tuple[str, ...] = spec.protocol_key("commands", ())
     return commands
 
@@ -263,8 +263,8 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _handshake(self, deadline_ns: int) -> None:
         """Ask for the engine's name and its list of commands, then send the player's private commands.
 
-        Raises ``PlayerFault`` (``startup_failure``) if the engine rejects a private command or cannot receive the
-        player's time limit.
+        Raises ``PlayerFault`` (``startup_failure``) if the engine rejects a private command, or lacks ``time_settings``
+        under a time limit.
         """
         self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._client.answers[-1]
@@ -286,8 +286,8 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Clear the board, send the time control, and send the moves of the opening.
 
-        Raises ``PlayerFault`` (``startup_failure``) if no moves lead to the opening's position, or if the engine
-        rejects a command.
+        Raises ``PlayerFault`` (``startup_failure``) if no moves lead to the opening, or if the engine rejects a
+        command.
         """
         from elolab.engine.games.proof_game import proof_game
 

@@ -90,8 +90,7 @@ class MoveTexts(ABC):
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
         """Convert the moves of a game, from index ``first`` on, to the program's notation.
 
-        ``moves`` has all moves of the game since the position ``start``, because a notation such as SAN depends on the
-        position.
+        ``moves`` has all moves since the position ``start``, because a notation such as SAN depends on the position.
         """
 
     @abstractmethod
@@ -105,8 +104,8 @@ class MoveTexts(ABC):
     def read_line(self, text: str, position: Position | None) -> str:
         """Convert a sequence of moves, such as a principal variation, to moves separated by blanks, as in ``Reply``.
 
-        ``position`` is the position before the first move, ``None`` if it is unknown. Stops at the first word that is
-        no move.
+        ``position`` is the position before the first move, ``None`` if unknown. Stops at the first word that is no
+        move.
         """
 
     def has_one_meaning(self, word: str) -> bool:

@@ -92,7 +92,7 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Score in centipawns for the side to move.
+    """Score in centipawns from the point of view of the side to move; ``None`` if the line has none.
 
     With ``MATE`` of ``engine.values``, ``MATE - n`` is a mate in n plies; ``n - MATE`` is being mated in n plies.
     """
@@ -129,8 +129,7 @@ def parse_information(line: str) -> Information:
 def centipawns(unit: str, number: int) -> int:
     """Convert a UCI score to the centipawns of ``Reply``.
 
-    ``unit`` is ``cp`` or ``mate``. ``number`` is a number of centipawns, or of moves to mate, negative if the engine is
-    being mated.
+    ``unit`` is ``cp`` or ``mate``. ``number`` is centipawns, or moves to mate, negative if the engine is being mated.
     """
     if unit == "cp":
         return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # larger scores are mates and wins by repetition

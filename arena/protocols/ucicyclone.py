@@ -1,8 +1,9 @@
 """Players over UCI-Cyclone, a dialect of UCI for Xiangqi alone, with ranks from 0 to 9.
 
-Cyclone introduced the dialect; Pikafish and many others use it. It has no ``UCI_Variant``, and the start of the game is
-``position startpos``. The protocol ``uci`` also works with these engines, but it needs a search during the handshake to
-detect the ranks. Both protocols have the same greeting, so elolab cannot detect this one: set it as ``protocol``.
+Cyclone introduced the dialect; Pikafish and many others use it. The dialect has no ``UCI_Variant``, and the start of
+the game is ``position startpos``. The protocol ``uci`` also works with these engines, but it needs a search during the
+handshake to detect the ranks. Both protocols have the same greeting, so elolab cannot detect this one: set it as
+``protocol``.
 """
 
 from __future__ import annotations

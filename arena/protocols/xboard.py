@@ -292,8 +292,8 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 def setboard_command(position: str, engine_name: str) -> str:
     """The command that sets up a Xiangqi position, given as a FEN.
 
-    The engine HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that
-    Xiangqi does not need. It is recognised by ``engine_name``, the name that the engine announced.
+    The engine HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that Xiangqi
+    does not need. This engine is recognised by ``engine_name``, the name that it announced.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -434,8 +434,7 @@ class XboardClient(ProtocolClient):
     def _take_answer(self, line: str) -> str:
         """Process a line that ends a search; returns ``move`` if it is the expected answer, else an empty text.
 
-        While ``pong`` is expected, the line belongs to an earlier position. It is ignored, but a result or resignation
-        is kept in ``claim``.
+        While ``pong`` is expected, the line belongs to an earlier position: only a result or resignation is kept.
         """
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
@@ -620,8 +619,8 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Begin a game in ``force`` mode: send the variant, the limits and ``opening``, the commands of the opening.
 
         ``moves_to_go`` is the number of moves to the first time control; 0 means the number in the player's limits.
-        Discards results that the engine claimed in the previous game. Raises ``PlayerFault`` if the engine refuses the
-        limit of depth.
+        Discards results that the engine claimed in the previous game. Raises ``PlayerFault`` if the engine refuses a
+        depth limit.
         """
         limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
         commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
@@ -820,8 +819,8 @@ def _miscounted(limits: Limits, plies: int) -> str:
 def find_games(converse: Converse) -> tuple[str, ...]:
     """Find out which games a program plays: the games in its feature ``variants``.
 
-    A program that does not announce this feature is assumed to play only chess. ``converse`` sends lines to the program
-    and returns its answers.
+    A program that does not announce this feature is assumed to play only chess. ``converse`` sends lines and returns
+    the answers.
     """
     lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
     features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))

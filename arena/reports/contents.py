@@ -34,7 +34,7 @@ MAX_TABLED_PLAYERS = 40
 
 @dataclass(frozen=True)
 class Contents:
-    """All data that a tournament's report shows."""
+    """All data that the report of a tournament shows."""
 
     spec: TournamentSpec
     records: Sequence[GameSummary]
@@ -264,8 +264,8 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
     """A player's settings as text.
 
-    For a built-in player these are the parameters that differ from their defaults; for an external player the protocol,
-    the command and the options.
+    For a built-in player these are the parameters that differ from their defaults; for an external player protocol,
+    command and options.
     """
     options = options_text(player, game)
     if not player.is_builtin:

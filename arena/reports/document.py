@@ -99,7 +99,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A complete report, independent of the output format."""
+    """A complete report, which can be written in every output format."""
 
     title: str
     kicker: str
@@ -170,8 +170,7 @@ def write_document(
 def html_page(document: Document) -> str:
     """Render a report as one HTML page.
 
-    The page is self-contained, except that a large number of games is loaded from the folder ``GAMES_FOLDER`` next to
-    it.
+    The page is self-contained, but loads a large number of games from the folder ``GAMES_FOLDER`` next to it.
     """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections

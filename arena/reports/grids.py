@@ -17,7 +17,7 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum number of players whose names head the columns of the crosstable. With more players, row numbers do."""
+"""Maximum number of players whose names head the columns of the crosstable; with more players, row numbers do."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:

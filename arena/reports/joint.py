@@ -74,8 +74,7 @@ class Joint:
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
     """Read the runs in ``folders`` and join them.
 
-    ``anchors`` are pairs of a player's name and its fixed Elo. Raises ``UserError`` if the runs are of different games,
-    such as chess and Othello.
+    ``anchors`` are pairs of a player's name and its fixed Elo. Raises ``UserError`` for runs of different games.
     """
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
@@ -106,8 +105,8 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
     """The joint name of an anchored player. ``name`` may be the joint name or the player's name in a run.
 
-    ``names`` has a mapping for each run, from names in the run to joint names. Raises ``JointError`` if several players
-    have the name.
+    ``names`` maps, for each run, names in the run to joint names. Raises ``JointError`` if several players have the
+    name.
     """
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
@@ -206,8 +205,7 @@ def _put_together(
 ) -> tuple[list[GameRecord], int]:
     """Join the games of all runs: renumber them, use the joint names, and leave out duplicates.
 
-    ``names`` has a mapping for each run, from names in the run to joint names. Returns the games and the number of
-    duplicates.
+    ``names`` maps, for each run, names in the run to joint names. Returns the games and the number of duplicates.
     """
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
@@ -237,8 +235,7 @@ def _common_anchors(
 ) -> tuple[tuple[str, float], ...]:
     """The anchors of all runs, as pairs of joint name and Elo, except anchors in ``given``.
 
-    ``names`` has a mapping for each run, from names in the run to joint names. Raises ``JointError`` if two runs give a
-    player different ratings.
+    ``names`` maps, for each run, names in the run to joint names. Raises ``JointError`` if a player's anchors differ.
     """
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):

@@ -77,7 +77,7 @@ class PackedGames:
     index: str
     """The index for the page's list of games: JSON, compressed by zlib, in base64."""
     reasons: tuple[str, ...]
-    """The different reasons that ended the games."""
+    """The different reasons for which the games ended."""
     games: int
     embedded: tuple[str, ...] = ()
     """Compressed chunks for inclusion in the page; empty if the chunks are in files."""

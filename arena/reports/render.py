@@ -26,9 +26,9 @@ def render(template: str, language: str, /, **values: Any) -> str:
     """Render a template with ``values``; returns the page.
 
     ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``. A template includes another
-    template by a name of this form. It calls the function ``message`` for a message of its own package and ``shell``
-    for a message of the package ``REPORTS``; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a
-    missing template and ``KeyError`` for a missing message.
+    template by a name of this form. A template calls the function ``message`` for a message of its own package and
+    ``shell`` for a message of the package ``REPORTS``; fields of messages may be markup. Raises
+    ``jinja2.TemplateError`` for a missing template and ``KeyError`` for a missing message.
     """
     package = template.partition("/")[0]
     page = _environment().get_template(template)

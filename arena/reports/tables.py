@@ -73,8 +73,7 @@ def standings_table(contents: Contents) -> TextTable:
 def placing_table(placing: Placing, language: str) -> TextTable:
     """The final places of all players.
 
-    For a Swiss tournament, the table has points, tie-breaks and rounds; for a knockout, the round that each player
-    reached.
+    A Swiss tournament has points, tie-breaks and rounds; a knockout the round that each player reached.
     """
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:

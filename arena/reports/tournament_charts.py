@@ -183,8 +183,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
     """The course of the Elo difference during a match: first player minus second player.
 
-    Each point has three values: the Elo difference, and the lower and upper bounds of its 95 % interval, which may be
-    infinite.
+    Each point has three values: the Elo difference and the bounds of its 95 % interval, which may be infinite.
     """
 
     def elo(counter: PairCounter) -> list[float]:

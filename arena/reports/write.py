@@ -222,7 +222,7 @@ def read_contents(
 
 
 def write_contents(directory: Path, contents: Contents) -> Path:
-    """Write all files of a report except the games; returns the path of ``report.html``. Raises ``FileError``."""
+    """Write all files of a report except the games; returns the path of ``report.html``. May raise ``FileError``."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))

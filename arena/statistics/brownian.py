@@ -17,7 +17,7 @@ DEVIATIONS_THAT_MATTER = 9.0
 NODES = 120
 """Number of points at which ``expected_duration`` evaluates its integrand."""
 NEGLIGIBLE_EXPONENT = 30.0
-"""A probability of exp(-30), the negative of this exponent, is too small to influence a mean duration."""
+"""Probabilities below exp(-30), with this number as exponent, are too small to influence a mean duration."""
 MAX_DIRECT = 25.0
 """Number of standard deviations below the mean up to which ``log_normal_cdf`` uses ``math.erfc``.
 
@@ -72,7 +72,7 @@ def expected_duration(lower: float, upper: float, drift: float, longest: float) 
 
 
 def _images(lower: float, upper: float, duration: float) -> range:
-    """Indices of the mirror images of the start that contribute to a probability. They do not depend on the drift."""
+    """Indices of the mirror images of the start that contribute to a probability, whatever the drift is."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
     return range(-furthest, furthest + 1)
 

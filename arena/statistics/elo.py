@@ -272,8 +272,8 @@ def _distributions_with_score(observed: Array, score: float) -> Array:
 def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
     """For each row, the most likely distribution whose mean is ``deviations`` standard deviations above 0.5.
 
-    The constraint is not linear. It is linearised up to ten times at the current distribution, first at the uniform
-    one. Raises ``ValueError`` if there is no such distribution.
+    The constraint is not linear. Up to ten times, the constraint is linearised at the current distribution, first at
+    the uniform one. Raises ``ValueError`` if there is no such distribution.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])
@@ -350,8 +350,8 @@ def estimate_after_test(
     observed variance of results. Each bound uses the variance that gives the same bound in a match with these counts;
     the interval therefore equals the interval of a match if the test never came near its bounds.
 
-    ``batch`` is the number of pairs, or of games for a ``Trinomial``, between interim analyses. The other arguments are
-    as for ``sequential_test``.
+    ``batch`` is the number of pairs, or of games for a ``Trinomial``, between interim analyses. All others are as for
+    ``sequential_test``.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)

@@ -80,7 +80,7 @@ def deviations_from(counts: tuple[int, ...], score: float) -> float:
 def tolerance(items: int) -> float:
     """Factor by which the error probability of a bound may exceed its nominal value, for ``items`` results.
 
-    It rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
+    With more results, the factor rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
     """
     share = min(max((items - FEW) / (MANY - FEW), 0.0), 1.0)
     return TOLERANCE_OF_FEW + share * (TOLERANCE_OF_MANY - TOLERANCE_OF_FEW)

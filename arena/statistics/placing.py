@@ -35,12 +35,12 @@ class EncounterRow:
     """The result of an encounter: the games of two players in one round."""
 
     round: int
-    """Number of the round, from 1."""
+    """Index of the round, from 1."""
     player: str
     opponent: str
     """Name of the opponent; empty for a bye."""
     points: float
-    """Points of ``player`` in the games of the encounter."""
+    """Points of ``player`` in the games of the encounter: 1 for a win, 0.5 for a draw."""
     opponent_points: float
     games: int
     """Number of games played."""
@@ -400,8 +400,8 @@ def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
 def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: int = TEXT_WIDTH) -> list[str]:
     """The ranking as lines of text: the table of a Swiss tournament, or the encounters and places of a knockout.
 
-    Lines have at most ``columns`` columns. If there is too little room, a Swiss tournament shows fewer rounds and a
-    knockout shorter names.
+    Lines have at most ``columns`` columns. In narrow tables, a Swiss tournament has fewer rounds, a knockout shorter
+    names.
     """
     say = Catalogue(MESSAGES, language)
     lines = (

@@ -122,13 +122,13 @@ class Ratings:
     """
 
     elo: Array
-    """Rating of each player, shape (players,)."""
+    """Rating of each player in Elo, shape (players,)."""
     covariance: Array
     """Covariance of the ratings in Elo squared, shape (players, players); infinite between groups."""
     first_move_advantage: float
     """Advantage of the first move, in Elo."""
     first_move_error: float
-    """Half the width of the 95 % interval of ``first_move_advantage``."""
+    """Half the width of the 95 % interval of ``first_move_advantage``, in Elo."""
     draw_parameter: float
     """Davidson's nu: the probability of a draw divided by the geometric mean of the players' winning probabilities."""
     dispersion: float
@@ -230,8 +230,7 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
     """Copy ``ratings`` of two players, with their difference replaced by the Elo of their match.
 
     All tables then show the same difference. ``match`` is the estimate for player 0. If its Elo is infinite, the fitted
-    difference remains and the interval ends at the finite bound of the estimate. Ratings of two anchored players remain
-    unchanged.
+    difference remains and the interval ends at the finite bound of the estimate. Ratings of two anchors are unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
         return ratings
@@ -306,8 +305,7 @@ class _RatingFit:
         """Maximise the log posterior with some strengths fixed, by Newton's method with step halving.
 
         ``fixed`` has strengths in natural units, keyed by player. Returns the point of the maximum, and the information
-        there: the negative Hessian for all parameters. The iteration also stops if rounding errors prevent further
-        progress.
+        there: the negative Hessian for all parameters. The iteration also stops if rounding errors prevent progress.
         """
         point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
@@ -486,8 +484,7 @@ def _anchoring(
 ) -> Array:
     """Matrix that makes strengths relative to the anchor of their group or, without an anchor, to the group's mean.
 
-    The shape is (players, players). Strengths in groups with several anchors do not change; ``fixed`` has these
-    anchors.
+    The shape is (players, players). Groups with several anchors (in ``fixed``) do not change.
     """
     projection = np.eye(player_count)
     for group in groups:

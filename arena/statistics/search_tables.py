@@ -97,7 +97,7 @@ def share(part: float, whole: float, factor: float = 1.0) -> float | None:
 
 
 def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
-    """A player's row of ``instruments.csv``. ``total`` has its statistics, summed over ``games`` games."""
+    """A player's row of ``instruments.csv``. ``total`` has the player's statistics, summed over ``games`` games."""
     counted, searches, nodes = total["counters"], total["searches"], total["nodes"]
     ends = {reason: dict(zip(END_COLUMNS, row, strict=True)) for reason, row in total["ends"].items()}
     null = _column_sums(total["null_by_depth"])
@@ -219,7 +219,7 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on the reasons that ended a player's searches, by frequency; ``total`` has its summed statistics."""
+    """Rows on the reasons that ended a player's searches, by frequency; ``total`` has the player's sums."""
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))

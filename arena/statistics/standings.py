@@ -189,7 +189,7 @@ class Standing:
     mean_time_ms: float | None
     """Mean time per move in milliseconds; ``None`` if unknown."""
     group: int
-    """Number, from 1, of the player's group: players connected by games, whose ratings are comparable."""
+    """Index, from 1, of the player's group: players connected by games, whose ratings are comparable."""
 
     @property
     def is_rated(self) -> bool:
@@ -510,9 +510,9 @@ def tables_text(
 ) -> str:
     """Standings, pairings, likelihoods of superiority and endings as text, with explanations.
 
-    Without ``with_players``, returns only the endings and the value of the first move. Lines have at most ``columns``
-    columns. If there is too little room, standings leave out the pair outcomes, and the other tables show shorter names
-    and fewer opponents.
+    Without ``with_players``, returns only the endings and the advantage of the first move. Lines have at most
+    ``columns`` columns. If there is too little room, standings leave out the pair outcomes, and the other tables show
+    shorter names and fewer opponents.
     """
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")

@@ -32,9 +32,9 @@ class Step:
     """Median-unbiased estimate in logistic Elo; ``None`` for a skipped commit."""
     elo_low: float | None = None
     elo_high: float | None = None
-    """Upper bound of the 95 % interval of ``elo``; ``elo_low`` is the lower bound."""
+    """Upper bound of the 95 % interval of ``elo``, in logistic Elo; ``elo_low`` is the lower bound."""
     llr: float | None = None
-    """Log-likelihood ratio of the test; positive if the reference is better."""
+    """Log-likelihood ratio of the test, positive if the reference is better; ``None`` for a skipped commit."""
     folder: str = ""
     """Name of the subfolder with the games, in the folder of the bisection."""
     reason: str = ""
@@ -98,8 +98,8 @@ class Bisection:
     def next_commit(self) -> Commit | None:
         """The commit to test next; ``None`` once no commit is left to test.
 
-        The last commit is tested first, then always the commit closest to the middle between the last good and the
-        first bad one.
+        The last commit is tested first, then always the commit closest to the middle between last good and first bad
+        one.
         """
         last = self.commits[-1]
         if last.name not in self.verdicts:

@@ -41,7 +41,7 @@ class Expectation:
     """The expected outcome of a test at one true strength of the first player."""
 
     elo: float
-    """The true strength in logistic Elo."""
+    """The first player's true strength in logistic Elo."""
     normalized_elo: float
     h1: float
     """Probability that the test accepts H1, 0 to 1."""
@@ -78,7 +78,7 @@ def expectation(settings: SequentialSettings, elo: float, pairs: int, outcomes: 
     """The expected outcome of a test with at most ``pairs`` pairs at a true strength of ``elo`` (logistic).
 
     ``outcomes`` are probabilities of a pair's five outcomes, LL to WW, shape (5,); by default elolab's assumption for a
-    match not yet played. They are tilted to the mean score of ``elo``, which keeps their spread.
+    match not yet played. These probabilities are tilted to the mean score of ``elo``, which keeps their spread.
     """
     outcomes = typical_outcomes(elo) if outcomes is None else tilted_outcomes(outcomes, elo)
     mean, variance = contribution_of_pair(settings, outcomes)
@@ -130,8 +130,7 @@ def normalized_elo_of(outcomes: Array) -> float:
 def logistic_elo(normalized_elo: float, outcomes: Array | None = None) -> float:
     """Convert normalized Elo to logistic Elo.
 
-    ``outcomes`` are probabilities of a pair's five outcomes, which are tilted to the strength (see ``expectation``);
-    ``None`` takes typical ones.
+    ``outcomes`` are probabilities of a pair's five outcomes, tilted as in ``expectation``; ``None`` takes typical ones.
     """
     elo = 0.0
     for _ in range(50):

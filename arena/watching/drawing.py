@@ -58,7 +58,7 @@ class RenewedOutput:
             self._reader.join()
 
     def close(self) -> None:
-        """Stop the command."""
+        """Stop the command if it is running."""
         if self._process is not None:
             self._process.kill()
         self.wait()

@@ -39,7 +39,7 @@ class FollowedRun:
         """Follow the run in ``folder``.
 
         ``figures_command`` prints the plots and tables of a run as JSON, given folder and language as last arguments.
-        It is not used for tournaments.
+        The command is not used for tournaments.
         """
         self.folder = folder
         self._command = figures_command

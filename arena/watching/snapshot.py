@@ -71,7 +71,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import LANGUAGES, Catalogue
 
 State = dict[str, Any]
-"""The state of a run. Its keys are listed at the top of the module."""
+"""The state of a run; the module's docstring lists the keys."""
 
 WAITING = "waiting"
 MAX_POINTS = 400
@@ -81,7 +81,7 @@ FRESH_SECONDS = 5.0
 FIT_SECONDS = 2.0
 """Minimum time in seconds between two rating fits while a run is in progress."""
 CLOCK_TICK_SECONDS = 2.0
-"""Coarsest resolution of file modification times, in seconds. It is 2 s on some file systems, milliseconds on most."""
+"""Coarsest resolution of file modification times, in seconds: 2 s on some file systems, milliseconds on most."""
 FIT_PAUSE = 100
 """Minimum pause between two rating fits, as a multiple of the duration of the last fit."""
 MAX_FIT_PAUSE_SECONDS = 10.0
@@ -311,8 +311,7 @@ def _game_in(content: Any) -> str:
 class GameReader:
     """Reads the new games of a store. The store's file is only open during a reading.
 
-    The process that plays the games can then be the last to close the file: SQLite merges its write-ahead log at the
-    last closing.
+    The process that plays the games can then close the file last, which is when SQLite merges its write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -341,7 +340,7 @@ class GameReader:
     def new_games(self) -> tuple[bool, list[tuple[WatchedGame, GameFault | None]]]:
         """Read the new games. Returns whether the store has changed, and the games with the faults that ended them.
 
-        Raises ``StoreError``.
+        Raises ``StoreError`` if the store is damaged or cannot be read.
         """
         self.was_replaced = False
         began = time.time()

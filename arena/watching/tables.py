@@ -109,8 +109,8 @@ def _test_of(
     """The condition that the word ``key:text`` of a query sets for games; ``key`` may be empty.
 
     ``words`` has all words of the query, as pairs of key and text. ``engines`` and ``openings`` have the names of all
-    engines and openings. The names and ``text`` are in lower case. Raises ``QueryError`` for an unknown key, ending or
-    result.
+    engines and openings. The names and ``text`` are in lower case. Raises ``QueryError`` for unknown keys, endings and
+    results.
     """
     if key == "engine":
         is_engine = _named(text, engines)
@@ -135,8 +135,8 @@ def _test_of(
 def _named(text: str, names: set[str]) -> Callable[[str], bool]:
     """A function that returns whether a name matches ``text``; case is ignored.
 
-    If one of ``names`` equals ``text``, only equal names match, otherwise all names that contain ``text``. Both
-    arguments are in lower case.
+    If one of ``names`` equals ``text``, only equal names match, else all names with ``text`` in them. Both are in lower
+    case.
     """
     return (lambda name: name.casefold() == text) if text in names else (lambda name: text in name.casefold())
 

@@ -93,7 +93,7 @@ def ponder_miss(examination: Examination) -> Remark:
 def _ponder(examination: Examination) -> Position:
     """Let the program move, then ponder; returns the position on which it ponders.
 
-    The last move of that position is the reply that the program expects, or some legal reply if it names none.
+    The last move of that position is the reply that the program expects, or some legal reply if the program names none.
     """
     limits = examination.dialect.clock_limits()
     position = examination.positions.ordinary[1].copy()

@@ -107,8 +107,8 @@ def clock_game(examination: Examination) -> Remark:
 def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
     """Let the program play a game against itself, for at most ``most`` plies.
 
-    Returns the number of plies, the longest time of a move in milliseconds, and the least time that was left on either
-    clock in milliseconds.
+    Returns the number of plies, the longest time of a move in milliseconds, and the least time left on either clock in
+    milliseconds.
     """
     assert limits.clock_ms is not None
     position = examination.positions.ordinary[0].copy()

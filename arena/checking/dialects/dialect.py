@@ -115,7 +115,7 @@ class Dialect(ABC, Generic[ClientKind]):
     def read_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
         """Read lines up to the first one that ``is_end`` accepts; returns them all.
 
-        Raises ``Failed`` if there is no such line within ``ms`` milliseconds. The remark then names ``awaited``, the
+        Raises ``Failed`` if there is no such line within ``ms`` milliseconds. The remark names ``awaited``, the
         expected answer.
         """
         lines, is_over = self._read(ms, is_end)
@@ -173,7 +173,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return True
 
     def settled(self) -> list[str]:
-        """Wait until the program confirms its readiness, or for ``quiet_ms`` if it cannot; returns its output."""
+        """Wait until the program confirms its readiness, or else for ``quiet_ms``; returns the program's output."""
         if self.knowledge.answers_ready and self.can_synchronise:
             return self.ask_ready()
         return self.read_for(self.settings.quiet_ms)
@@ -217,7 +217,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def ordinary(self) -> Limits:
-        """Limits of a short search."""
+        """Limits of a short search, as most checks use it."""
         return Limits(depth=self.settings.depth)
 
     @abstractmethod

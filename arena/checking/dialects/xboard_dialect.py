@@ -103,7 +103,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         self._learn_depth()
 
     def _learn_depth(self) -> None:
-        """Find out whether the program supports ``sd``; if not, its searches are limited by time instead."""
+        """Find out whether the program supports ``sd``; if it does not, its searches are limited by time instead."""
         if self.knowledge.knows_depth is None:
             self.send(f"sd {self.settings.depth}")
             self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())

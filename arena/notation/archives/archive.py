@@ -87,7 +87,7 @@ class ArchivedMove(NamedTuple):
 
 
 def start_position(game: Game, text: str, where: str) -> Position:
-    """Parse a position in the game's notation; raises ``PortableGameError`` with ``where`` in the message."""
+    """Parse a position in the game's notation; raises ``PortableGameError``, naming ``where``, for other texts."""
     try:
         return game.position(text)
     except UserError as error:
@@ -99,8 +99,8 @@ def replay(
 ) -> tuple[PortableMove, ...]:
     """Play ``moves`` by the rules of the game, at most ``plies`` of them; returns all moves played.
 
-    Inserts passes that the game requires and the archive omits. Raises ``PortableGameError`` with the number of the
-    first illegal move.
+    Inserts passes that the game requires and the archive omits. For an illegal move, raises ``PortableGameError`` with
+    the number of that move.
     """
     played: list[PortableMove] = []
     for ply, entry in enumerate(moves, start=1):

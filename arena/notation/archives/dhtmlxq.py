@@ -92,7 +92,7 @@ def _game(draft: _TaggedGame, reading: Reading) -> PortableGame:
 
 
 def _digits(draft: _TaggedGame) -> str:
-    """The game's moves, four digits each."""
+    """The digits of the game's moves, four per move."""
     digits = re.sub(r"[\s,]", "", draft.tags.get("movelist", draft.tags.get("move_0_1_0", "")))
     if not re.fullmatch(r"(?:[0-9]{4})*", digits):
         wrong = re.search(r"[^0-9]", digits)

@@ -1,6 +1,6 @@
 """WTHOR, the database of the French Othello federation, with one file per year, such as ``WTH_2001.wtb``.
 
-After a header of 16 bytes, each game has 68 bytes. They hold the numbers of the tournament and of both players, Black's
+After a header of 16 bytes, each game has 68 bytes. These are the numbers of the tournament and of both players, Black's
 discs at the end, Black's discs after best play from ``depth`` empty squares, and 60 moves. A move is ten times the rank
 plus the file of its square. Passes are omitted. The names are in the files ``wthor.trn`` (tournaments) and
 ``wthor.jou`` (players) of the same folder: the same header, then 26 or 20 bytes per name.

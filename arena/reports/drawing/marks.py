@@ -238,8 +238,8 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 def settle(figure: Figure) -> Figure:
     """Finish the layout of a figure so that legends fit and tick labels do not overlap; returns the figure.
 
-    Legends get fewer columns and shorter lines. Labels of categories are staggered or rotated by 90°. Numeric axes get
-    fewer ticks.
+    Legends get fewer columns and shorter lines. Labels of categories are staggered or rotated; numeric axes get fewer
+    ticks.
     """
     figure.draw_without_rendering()
     changed = _fit_legends(figure)
