@@ -158,9 +158,7 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """First sentence of a run's report file, for kinds of run whose results ``arena`` cannot compute; empty without a
-    report.
-    """
+    """First sentence of the report file of a run whose results ``arena`` cannot compute; empty without a report."""
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

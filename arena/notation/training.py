@@ -38,7 +38,7 @@ BY_FAULT = ("time forfeit", "illegal move", "abandoned")
 
 @dataclass(frozen=True)
 class TrainingFilter:
-    """Which plies and games to leave out of training data."""
+    """Kinds of plies and games to leave out of training data."""
 
     check: bool = False
     """Whether to skip positions in which the side to move is in check."""

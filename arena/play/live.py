@@ -308,7 +308,7 @@ class RunProgress:
         return parts
 
     def _count_part(self, say: Catalogue) -> LinePart:
-        """Part of the status line with the number of games done, in this stage and in all stages."""
+        """Part of the status line with the numbers of games done in this stage and in all stages."""
         short = f"{self.done}/{self.planned}"
         whole = say("progress.games", done=self.done, planned=self.planned)
         if self._stage is None or len(self._stages) < 2:

@@ -308,7 +308,7 @@ class MatchScores(Score):
             self._shown, self._shown_since = scores[0], self._clock()
 
     def parts(self) -> list[LinePart]:
-        """The parts of the match that is currently shown."""
+        """The parts of the status line for the match that is currently shown."""
         shown = self._shown or next(iter(self._scores.values()), None)
         return [] if shown is None else shown.parts()
 

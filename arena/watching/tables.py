@@ -89,7 +89,7 @@ def game_row(game: WatchedGame) -> Row:
 
 
 def selected(query: str, games: Sequence[WatchedGame], running: Sequence[WatchedGame]) -> list[WatchedGame]:
-    """The games that a query selects, in their given order; raises ``QueryError``.
+    """The games that a query selects, in their given order; raises ``QueryError`` for an invalid query.
 
     ``games`` are finished games, ``running`` the games in progress, which the word ``running`` selects.
     """
