@@ -332,7 +332,7 @@ def test_a_report_in_chinese(chinese_report: Path) -> None:
     page, text = chinese_report.read_text("utf-8"), (chinese_report.parent / "report.md").read_text("utf-8")
     assert '<html lang="zh-CN">' in page
     assert [text for text in english_texts(page) if "late by" not in text] == []
-    for said in ("计划的 12 局中有 7 局还没有下。", "全体平均值的 Elo 等级分", "红方先行，黑方后行"):
+    for said in ("计划的 12 局中有 7 局还没有下。", "全体选手平均值的 Elo 等级分", "红方先行，黑方后行"):
         assert said in page
         assert said in text
     # What other programs read is the same in every language.

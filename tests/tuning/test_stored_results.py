@@ -42,7 +42,7 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
     again = capsys.readouterr().out.splitlines()
     assert again[-1] == str(written)
     assert written.is_file()
-    kept = [line.replace("out/", "copy/") for line in printed if not line.startswith("written to")]
+    kept = [line.replace("out/", "copy/") for line in printed if not line.startswith("elolab wrote the weights to")]
     assert again == kept
     # Into another folder, because nobody may write into the run's: the same, and nothing into that.
     page, before = written.read_bytes(), sorted(Path("copy").rglob("*"))

@@ -193,7 +193,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         "--fold",
         type=int,
         choices=FOLDS,
-        help=f"occurrence of a position at which a repetition is judged (default {standard.fold})",
+        help=f"number of occurrences of a position at which elolab judges a repetition (default {standard.fold})",
     )
     group.add_argument(
         "--move-limit",

@@ -216,7 +216,7 @@ def test_games_whose_clocks_the_machine_held_up_are_counted(tmp_path: Path) -> N
             progress.finished(record)
             progress.counted()
         (warning,) = caveats_of(store, ()).sentences()
-    assert "disturbed: 1" in stream.getvalue()
+    assert "disturbed games: 1" in stream.getvalue()
     assert warning.startswith(
         "1 of 2 games was disturbed: the machine was busy, and elolab read moves up to 31.5 ms late."
     )

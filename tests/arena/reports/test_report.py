@@ -128,7 +128,7 @@ def test_details_of_a_game_are_sentences() -> None:
     told = {
         "en": {
             "1": "With best play, White wins by 12 discs. Limit: nodes=400.",
-            "2": "<plain> & simple exceeded its time by up to 50.5 ms on 2 moves, within the margin.",
+            "2": "<plain> & simple exceeded the time limit by up to 50.5 ms on 2 moves, within the margin.",
             "3": "default pondered 3 times; the opponent made the expected move 1 time.",
         },
         "zh": {

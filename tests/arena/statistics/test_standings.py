@@ -205,7 +205,7 @@ def test_of_a_player_without_games_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(("anchors", "said", "signs"), [
-    ({"idle": 2500.0}, "Elo above the mean of the field; no games connect other players to idle = 2500 (", "++"),
+    ({"idle": 2500.0}, "Elo above the mean of all players; no games connect other players to idle = 2500 (", "++"),
     ({"alpha": 2000.0}, "Elo, with alpha = 2000 fixed; players that no chain of games connects to these are rated "
      "against the mean of their group (with a sign, + or −) (", "2+"),
     ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, with alpha = 2000, gamma = 1000 fixed; "

@@ -342,7 +342,7 @@ def test_tables_and_report_are_written_in_both_languages(
     ):  # fmt: skip
         assert said in english, said
     # Of searches the columns for games are left out.
-    tables = [table for table in re.findall(r"<thead>(.*?)</thead>", english) if ">Looks<" in table]
+    tables = [table for table in re.findall(r"<thead>(.*?)</thead>", english) if ">Interim analyses<" in table]
     assert {(">Games<" in table, ">Median-unbiased<" in table) for table in tables} == {(True, True), (False, False)}
     assert {plot.stem for plot in (out / "plots").glob("*.svg")} == {"verdicts", "C20", "C1"}
     draw_no_figures(monkeypatch)

@@ -260,10 +260,12 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert "logistic loss (per position)" in text
     assert "against the previous weights at nodes=40" in text
     assert fit_data(done)["regression"] == "logistic"
-    assert "are weaker than the previous ones" not in text
+    assert "are weaker than the previous weights" not in text
     lost = tuple(replace(match, counts=Pentanomial((90, 8, 2, 0, 0))) for match in iteration.matches)
     weaker = replace(iteration, matches=lost)
-    assert "weights of iteration 1 are weaker than the previous ones" in fit_text(replace(done, iterations=(weaker,)))
+    assert "weights of iteration 1 are weaker than the previous weights" in fit_text(
+        replace(done, iterations=(weaker,))
+    )
     beaten = replace(iteration, matches=tuple(replace(match, counts=Pentanomial((3, 0, 0, 0, 0))) for match in lost))
     assert "0.0 % of 6 games, −∞ Elo [−∞, +153.5]" in fit_text(replace(done, iterations=(beaten,)))
     document = fit_document(done, "en")

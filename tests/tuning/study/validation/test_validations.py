@@ -283,7 +283,7 @@ def test_what_the_study_itself_rejected_is_not_written(
     )
     monkeypatch.chdir(folder)
     assert command_line.main(["validate", str(out)]) == 3
-    assert "the study has not validated the recommendation at nodes=400" in capsys.readouterr().err
+    assert "the study's own validation at nodes=400 has not accepted the recommendation" in capsys.readouterr().err
     assert not (out / "weak.toml").exists()
     monkeypatch.undo()
     monkeypatch.chdir(folder)
