@@ -55,6 +55,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
     assert lines[-1].startswith("The program breaks the protocol: 2 passed, 1 failed, ")
 
 
+@pytest.mark.integration
 def test_advice_that_is_not_followed_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "name", vice="nameless") == 0
     out = capsys.readouterr().out

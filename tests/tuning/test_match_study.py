@@ -228,6 +228,7 @@ def test_a_signal_ends_the_programs_of_a_command(
     assert entry["status"]["games"] == {"planned": 60, "played": 16, "faults": 0}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("script", "reason"),
     [

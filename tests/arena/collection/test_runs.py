@@ -209,6 +209,7 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", folders[0], str(results)]) == 2
 
 
+@pytest.mark.integration
 def test_switches_that_differ_are_said_as_files_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     others = ({"name": "other", "set": {"null_move": value}} for value in (True, False))
     folders = [str(play(tmp_path / name, 1, players=[{"name": "default"}, other]))
@@ -427,6 +428,7 @@ def test_games_that_cannot_be_counted_are_not_called_none(
     assert capsys.readouterr().out == "removed one (2 games)\nremoved two (an unknown number of games)\n"
 
 
+@pytest.mark.integration
 def test_folders_are_named_after_limit_and_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -261,6 +261,7 @@ def test_games_beyond_the_end_are_kept_and_marked(accepted: Path, capsys: pytest
     assert (progress["all_done"], progress["all_planned"]) == (data["planned"], data["planned"])
 
 
+@pytest.mark.integration
 def test_again_plays_nothing_and_says_the_same(accepted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (accepted / "games.csv").read_text()
     assert command_line.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(accepted), "--concurrency", "2"]) == 0
@@ -298,6 +299,7 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     assert "alpha = 0.05 there, 0.1 in sprt" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("match", "default", "default", "--limit", "nodes=60", "--out", tmp_path / "out", "--game", "othello")
     code, data = played(capsys, *words, "--pairs", 2)

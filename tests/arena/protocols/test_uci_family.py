@@ -100,6 +100,7 @@ def test_a_move_with_its_ponder_move() -> None:
     assert parse_best_move("bestmove h3e3 ponder h10g8") == "h3e3"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "said"),
     [

@@ -102,6 +102,7 @@ def test_a_file_that_a_player_writes_binds_nobody(script: Path, tmp_path: Path) 
         assert [word for word, *_ in store.metadata(OTHER_FILES)] == [str(script)]
 
 
+@pytest.mark.integration
 def test_games_of_programs_are_bound_to_what_drives_them(
     script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,6 +155,7 @@ def test_the_table_is_the_same_at_any_concurrency_and_after_any_stop(
     assert len(records_in(tmp_path / "out")) == len(records_in(folder / "out"))
 
 
+@pytest.mark.integration
 def test_a_folder_is_reported_on_without_the_engine(
     played: tuple[Path, AblationResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,7 @@ def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, 
     assert len(study_result.rounds) == len(rounds)
 
 
+@pytest.mark.integration
 def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Path, Path, StudyResult]) -> None:
     _, out, study_result = played
     spec = study_result.spec
@@ -140,6 +141,7 @@ def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
     assert outline(run(tmp_path / "small.toml", tmp_path / "out")) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
     path, out, study_result = played
     before = {record.key: record.started_at for record in records_in(out)}
@@ -218,6 +220,7 @@ def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, St
     assert min(sizes) < len(after)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -252,6 +255,7 @@ def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:
         run(write_study(tmp_path), tmp_path / "out")
 
 
+@pytest.mark.integration
 def test_another_engine_is_refused_unless_accepted(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

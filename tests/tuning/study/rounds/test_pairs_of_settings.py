@@ -202,12 +202,14 @@ def test_a_base_beside_the_listed_values_is_brought_to_the_nearest() -> None:
     assert first_design(space).centre == (60, "a")
 
 
+@pytest.mark.integration
 def test_a_design_survives_as_plain_data(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     _, model, best = studies[0]
     design = design_of(model, best)
     assert RoundDesign.from_plain(best, json.loads(json.dumps(design.plain()))) == design
 
 
+@pytest.mark.integration
 def test_a_tuning_finds_the_optimum_of_a_known_landscape(
     studies: list[tuple[Observations, ResponseModel, Values]],
 ) -> None:
@@ -217,6 +219,7 @@ def test_a_tuning_finds_the_optimum_of_a_known_landscape(
     assert max(regrets) < -truth(SPACE.default_values)
 
 
+@pytest.mark.integration
 def test_the_interval_of_the_gain_holds_the_truth(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     inside = 0
     for _, model, best in studies:
@@ -240,6 +243,7 @@ def test_the_model_recovers_a_quadratic_from_many_results() -> None:
     assert mean == pytest.approx(-truth(SPACE.default_values), abs=2)
 
 
+@pytest.mark.integration
 def test_importance_belongs_to_what_matters(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     observations, model, _ = studies[0]
     shares = importances(model, observations.trust_region())
@@ -247,6 +251,7 @@ def test_importance_belongs_to_what_matters(studies: list[tuple[Observations, Re
     assert next(iter(shares)) == "fine"
 
 
+@pytest.mark.integration
 def test_little_remains_to_be_gained_after_many_games(
     studies: list[tuple[Observations, ResponseModel, Values]],
 ) -> None:
@@ -267,6 +272,7 @@ def test_equal_results_are_not_counted_where_a_set_meets_itself() -> None:
 # The playoff
 
 
+@pytest.mark.integration
 def test_the_playoff_overrules_a_model_that_is_wrong(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     _, model, best = studies[0]
     believed = decide(model, best)
@@ -282,6 +288,7 @@ def test_the_playoff_overrules_a_model_that_is_wrong(studies: list[tuple[Observa
     assert decide(model, SPACE.default_values).is_base
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("score", "said"),
     [
@@ -333,6 +340,7 @@ def test_a_steeper_slope_on_one_side_does_not_move_the_summit() -> None:
         assert mean == pytest.approx(skewed((there, 4, "b")), abs=4)
 
 
+@pytest.mark.integration
 def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -> None:
     study = {"limit": "nodes=100", "budget": {"games": 400}, "parameters": ["null_move", "null_depth"]}
     spec = tuning_from_mapping(study, "study.toml")
