@@ -341,8 +341,8 @@ class UciEngine(Engine):
 class XboardEngine(Engine):
     """xboard.
 
-    Two manners are allowed: ``prefers_depth`` keeps ``sd`` in new games and has no clock then, as Fairy-Stockfish 11;
-    ``draws_after_120_plies`` claims the draw.
+    Three manners are allowed: ``prefers_depth`` keeps ``sd`` in new games and has no clock then, as Fairy-Stockfish 11;
+    ``draws_after_120_plies`` claims the draw; ``knows_no_depth`` rejects ``sd``, as Phalanx.
     """
 
     has_depth = has_clock = False
@@ -385,6 +385,8 @@ class XboardEngine(Engine):
             self.plays = None
         elif command == "ping":
             say(f"pong {words[1]}")
+        elif command == "sd" and self.vice == "knows_no_depth":
+            say(f"Illegal move: {line}")
         elif command == "sd":
             self.depth, self.has_depth = int(words[1]), True
         elif command == "level":

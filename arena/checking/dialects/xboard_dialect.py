@@ -86,6 +86,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
+        self._learn_depth()
 
     @property
     def can_synchronise(self) -> bool:
@@ -100,7 +101,6 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         self._game = None
         self.send(*self._new_game())
         self.settled()
-        self._learn_depth()
 
     def _learn_depth(self) -> None:
         """Find out whether the program supports ``sd``; if it does not, its searches are limited by time instead."""
@@ -162,13 +162,19 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Read the answer: a move, which the program has also played on its own board, or a resignation."""
         *before, line = lines
         said = xboard.parse_move(line)
-        move = None if said is None else self.read_move(xboard.bare_move(said))
+        move = None if said is None else self._read_in_game(xboard.bare_move(said))
         if move is not None:
             self._known.append(move)
         else:
             self._game = None
         has_resigned = first_word(line) in ("resign", xboard.LOSSES[self._side])
         return SearchAnswer(line, said, move, elapsed_ms, tuple(before), has_resigned=has_resigned)
+
+    def _read_in_game(self, said: str) -> str | None:
+        """Convert a move of the program; like the arena, accepts notations that depend on the position, as ``O-O``."""
+        if self._game is None or self.settings.game in RANKED:
+            return self.read_move(said)
+        return self.texts.read(said, game_named(self.settings.game).position(self._game[0], self._known))
 
     @property
     def declared_first_rank(self) -> int | None:

@@ -14,6 +14,7 @@ from elolab.arena.checking.dialects import DIALECTS, dialect_named
 from elolab.arena.checking.examination import CheckOutcome, Examination
 from elolab.arena.checking.findings import CheckSettings
 from elolab.arena.checking.outcome_text import mark_of
+from elolab.engine.games import game_named
 from tests.support.xiangqi_match import need_program
 
 ROOT = Path(__file__).parents[3]
@@ -83,6 +84,34 @@ def test_a_program_without_vices_keeps_to_its_protocol(protocol: str) -> None:
 def test_nor_is_it_blamed_for_a_depth_told_earlier_or_for_the_usual_draw(manner: str) -> None:
     outcomes = examine(mock("xboard", manner, **IMPATIENT), "low_clock", "quiet_plies", "stop", "ponder_hit")
     assert {outcome.verdict for outcome in outcomes.values()} == {"passed"}
+
+
+@pytest.mark.integration
+def test_a_program_without_a_depth_limit_gets_a_time_from_its_first_search_on() -> None:
+    outcomes = examine(mock("xboard", "knows_no_depth", **IMPATIENT), "depth", "told_moves", "quiet_plies")
+    assert failures(outcomes) == {}
+    assert {name for name, outcome in outcomes.items() if outcome.verdict == "skipped"} == {"depth"}
+
+
+CASTLES = """
+while read -r command number; do case "$command" in
+    protover) echo 'feature ping=1 setboard=1 usermove=1 done=1';;
+    ping) echo "pong $number";;
+    go) echo 'move O-O';;
+esac; done
+"""
+
+
+def test_castling_may_be_written_with_letters_over_xboard() -> None:
+    settings = replace(SETTINGS, game="chess", protocol="xboard", command=("sh", "-c", CASTLES))
+    examination = Examination(settings, ())
+    try:
+        examination.start()
+        for position in ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k2r/8/8/8/8/8/8/4K3 b k - 0 1"):
+            answer = examination.search(game_named("chess").position(position))
+            assert answer.move in ("e1g1", "e8g8")
+    finally:
+        examination.close()
 
 
 @pytest.mark.integration
