@@ -374,13 +374,15 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
         The option ``ranks`` decides, if set. Engines with ``UCI_Variant`` start at 1. Otherwise a search of the start
         position decides: every legal first move becomes illegal with the wrong number. Raises ``PlayerFault``
-        (``startup_failure``) if that search gives no legal move.
+        (``startup_failure``) if that search gives no legal move, and for an engine of chess, which would crash in it.
         """
         forced = forced_first_rank(self.spec.options)
         if forced is not None:
             self._first_rank = forced
         elif "uci_variant" in self._client.options:
             self._first_rank = 1
+        elif CHESS960_OPTION.lower() in self._client.options:
+            raise self._failed("startup_failure", Fault("only_chess", option=CHESS960_OPTION))
         if self._first_rank is not None:
             return
         start = game_named(self._game).position()

@@ -67,6 +67,8 @@ class MockEngine(Misbehaving):
         say("id name Mock 1.0")
         if self.ranks == 1:
             say("option name UCI_Variant type combo default chess var chess var xiangqi")
+        if self.mode == "only_chess":
+            say("option name UCI_Chess960 type check default false")
         say("option name Hash type spin default 16 min 1 max 1024")
         say("option name Clear Hash type button")
         if self.mode != "no_ponder":

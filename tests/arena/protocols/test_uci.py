@@ -328,6 +328,7 @@ def test_an_answer_too_many_is_not_taken_for_the_next(make: Callable[..., UciPla
         (mock_spec(options=(("Hsh", "1"),)), "did you mean 'Hash'"),
         (mock_spec(options=(("Hash", "0"),)), "expected 1 to 1024"),
         (mock_spec("illegal", settings={"ranks": 0, "at": 1}), "does it play xiangqi"),
+        (mock_spec("only_chess", settings={"ranks": 0}), "plays chess only: it has the option UCI_Chess960"),
     ],
 )
 def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, text: str) -> None:
