@@ -7,10 +7,12 @@ pyffish, which plays by the Asian rules as Fairy-Stockfish has them and differs 
 
 from __future__ import annotations
 
+import csv
 import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyffish
 import pytest
@@ -120,6 +122,27 @@ def test_a_cycle_is_judged_wherever_it_begins(fen: str, cycle: str, verdict: End
     moves = cycle.split()
     game = GAME.position(fen, [moves[0], *(moves[1:] + moves[:1]) * 2])
     assert game.judge(Rules()) == verdict
+
+
+PUBLISHED = list(csv.DictReader((Path(__file__).parents[2] / "data" / "xiangqi_diagrams.csv").open(encoding="utf-8")))
+UNDERMINED = "105"
+"""The one diagram in which ours and pyffish draw, against the rules: a pawn takes away the victim's protection."""
+
+
+@pytest.mark.parametrize("case", PUBLISHED, ids=[case["diagram"].replace(" ", "-") for case in PUBLISHED])
+def test_published_diagrams(case: dict[str, str]) -> None:
+    """The positions and verdicts that the Asian Xiangqi Federation printed with its rules, by number or by chapter.
+
+    The positions are as the tests of the engine Orange transcribe them (github.com/danieltan1517/orange-xiangqi). The
+    printed moves, of which 36 diagrams' could be had from pages of the World Xiangqi Federation, fit in 33.
+    """
+    moves = case["cycle"].split()
+    game = GAME.position(case["position"] + " - - 0 1", moves * 2)
+    ending = game.judge(Rules())
+    assert ending is not None
+    expected = None if case["diagram"] == UNDERMINED else case["loser"] or None
+    assert loser(ending) == expected
+    assert pyffish_loser(game.start, moves * 2) == expected
 
 
 def test_a_mutual_perpetual_check_is_a_draw() -> None:
