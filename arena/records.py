@@ -287,7 +287,7 @@ def no_moves() -> GameSoFar:
 
 
 DialogueSoFar = tuple[list[str], list[str]]
-"""The last lines exchanged with each player of a game, oldest first; the first player's lines come first."""
+"""The last lines exchanged with each player of a game, oldest first; the first mover's lines come first."""
 
 
 def no_dialogue() -> DialogueSoFar:
@@ -331,7 +331,7 @@ class GameRecord:
     detail: dict[str, Any] = field(default_factory=dict)
     """Further data: a fault, the end of a dialogue, late moves within the margin, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """Search events of the first and of the second player; see ``engine.search_statistics``.
+    """Search events of the first mover and of the other player; see ``engine.search_statistics``.
 
     An entry is ``None`` for a player that counted no events; the field is ``None`` if neither player counted any.
     """
@@ -351,7 +351,7 @@ class GameRecord:
 
     @property
     def exact_score(self) -> int | None:
-        """Final score of a solved game in units of the game, such as discs, from the point of view of the first player.
+        """Final score of a solved game in units of the game, such as discs, from the first mover's point of view.
 
         ``None`` if the game was not solved.
         """
@@ -359,7 +359,7 @@ class GameRecord:
 
     @property
     def score(self) -> float | None:
-        """Points of the first player, 1, 0.5 or 0; ``None`` for an unfinished game."""
+        """Points of the first mover, 1, 0.5 or 0; ``None`` for an unfinished game."""
         return points_of(self.result)
 
     @functools.cached_property
@@ -399,7 +399,7 @@ class GameSummary:
 
     @property
     def score(self) -> float | None:
-        """Points of the first player, 1, 0.5 or 0; ``None`` for an unfinished game."""
+        """Points of the first mover, 1, 0.5 or 0; ``None`` for an unfinished game."""
         return points_of(self.result)
 
 
@@ -410,7 +410,7 @@ class Outcome:
     key: str
     pairing: Pairing
     score: float | None
-    """Points of the first player, 1, 0.5 or 0; ``None`` if the game has no result."""
+    """Points of the first mover, 1, 0.5 or 0; ``None`` if the game has no result."""
     absent: tuple[int, ...] = ()
     """Indices of players that could not be started. Such a game is never played, and its ``key`` is empty."""
 

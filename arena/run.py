@@ -104,7 +104,7 @@ class RunOptions(TypedDict, total=False):
     oversubscribe: bool
     """Whether to play even if the games need more processors or memory than the machine has (default: no)."""
     accept_engine_change: bool
-    """Whether to continue a run whose stored games were played by another engine, or by other builds of a player."""
+    """Whether to continue a run whose games were played by another engine or other builds of a player (default: no)."""
     stream: TextIO | None
     """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
@@ -219,7 +219,7 @@ class Run:
         A ``UserError`` before the first stored game has the same effect.
         """
         self.scores: dict[str, float | None] = {}
-        """Score of the first player in each stored game (1, 0.5, 0 or ``None``), keyed by the game's key."""
+        """Score of the first mover in each stored game (1, 0.5, 0 or ``None``), keyed by the game's key."""
         self.has_other_results: bool = False
         """Set by a caller if the folder contains results other than games, so that it is never removed."""
         self._made = [one for one in (directory, *directory.parents) if not one.exists()]

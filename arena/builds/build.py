@@ -53,7 +53,7 @@ def platform_name() -> str:
 
 
 def build_folder(commit: str, build: str) -> Path:
-    """Folder of a build in the cache; it depends on the commit's hash, the build command and this machine."""
+    """Folder of a build in the cache; its name depends on the commit's hash, the build command and this machine."""
     return cache_folder() / "builds" / digest_of([commit, build, platform_name()])
 
 

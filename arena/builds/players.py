@@ -76,7 +76,7 @@ def _found(tree: Path, program: str) -> str:
 
 
 def commit_build(table: Table) -> CommitBuild | None:
-    """The build that a ``[[players]]`` table got from ``with_program``; ``None`` if it has no ``source``.
+    """The build that a ``[[players]]`` table got from ``with_program``; ``None`` if the table has no ``source``.
 
     Raises ``ConfigurationError`` if the table has ``build`` without ``source``.
     """

@@ -34,7 +34,7 @@ DIRTY_SHOWN = 3
 
 
 class RepositoryError(UserError):
-    """Raised if a repository or revision cannot be read; the message names it and quotes git."""
+    """Raised if a repository or revision cannot be read; the message names what is missing and quotes git."""
 
 
 @dataclass(frozen=True)

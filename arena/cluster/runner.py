@@ -207,7 +207,7 @@ class ClusterRunner(Runner):
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
-        """Number of the last chunk that was sent."""
+        """Index of the last chunk that was sent; -1 before the first."""
         self._sent: dict[Future[PlayedChunk], _Sent] = {}
         self._records: dict[str, _Record] = {}
         self._warned: set[str] = set()

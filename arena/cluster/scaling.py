@@ -1,8 +1,8 @@
 """Scales wall-time limits to the speed of each machine of a cluster.
 
 A machine runs a short benchmark before its first game of a run. The limits of its games are multiplied by the ratio of
-the reference speed to the machine's speed, so that a slow machine gets more time. fishtest scales its time controls in
-the same way.
+the reference speed to the machine's speed, so that a slow machine gets more time. fishtest, Stockfish's test platform,
+scales its time controls in the same way.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def entries_below(root: Path, say: Catalogue, unreadable: Callable[[OSError], No
 
 
 def bisection_entry(folder: Path, steps: Sequence[RunEntry]) -> RunEntry:
-    """Summarise the bisection in ``folder`` from its status and ``steps``, the entries of its steps; at least one."""
+    """Summarise the bisection in ``folder`` from its status and ``steps``, the entries of its steps, at least one."""
     status = read_status(folder, is_running=is_in_use(folder))
     reason = status["reason"]
     return RunEntry(

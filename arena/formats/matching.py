@@ -19,7 +19,7 @@ Edge = tuple[int, int]
 
 
 def cheapest_pairing(costs: Costs) -> list[int] | None:
-    """The partner of each vertex in the perfect matching with the least sum of costs; ``None`` if there is none."""
+    """The partner of each vertex in the perfect matching of least total cost; ``None`` if no matching is perfect."""
     if len(costs) % 2:
         return None
     matching = _Matching(costs)

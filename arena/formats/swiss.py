@@ -77,7 +77,7 @@ class Swiss(Format):
         return max(1, math.ceil(math.log2(players)))
 
     def most_rounds(self, players: int) -> int:
-        """The number of rounds in which every player can meet every other, plus one for byes if the number is odd.
+        """The number of rounds in which every player can meet every other, plus one for byes if ``players`` is odd.
 
         With more than ``LOOKAHEAD_PLAYERS`` players, half the number of players, rounded up: a legal pairing exists as
         long as each player has at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract

@@ -102,7 +102,7 @@ def paired_games(
     Every encounter has a game pair for each number in ``pairs``, with the openings that ``Format.pairings`` names. The
     first pair of every encounter is played before the second pair of any, and so on. The two games of a pair are
     consecutive, with colours swapped; without ``swap_colours``, the player listed first in ``spec`` moves first in
-    both. ``round`` is the number of the round, from 0.
+    both. ``round`` is the index of the round, from 0.
     """
     for pair in pairs:
         for one, other in encounters:

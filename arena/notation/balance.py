@@ -42,8 +42,8 @@ CANDIDATES_PER_OPENING = 400
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
 """Reasons for dropping a candidate.
 
-In order: the game is over in it; its entry in the suite is illegal or a finished game; it equals an earlier opening; it
-mirrors an earlier opening; its score is outside the wanted range.
+In order: the game is over; the entry in the suite is illegal or a finished game; the candidate equals an earlier
+opening; it mirrors an earlier opening; its score is outside the wanted range.
 """
 
 
@@ -149,7 +149,7 @@ class JudgesByThread:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability of the side whose score is ``score`` centipawns (hundredths of a disc); a draw is half a win.
+    """Win probability of the side with ``score``, in centipawns or hundredths of a disc; a draw is half a win.
 
     ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """

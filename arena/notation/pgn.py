@@ -120,7 +120,7 @@ class PortableGame:
     """A game as read from, or to be written to, a file."""
 
     tags: tuple[tuple[str, str], ...]
-    """Names and values, in the order of the file."""
+    """Names and values of the tags, in the order of the file."""
     start: str
     """The position before the first move, as text."""
     moves: tuple[PortableMove, ...]

@@ -11,7 +11,7 @@ PLIES = 120
 NODES_PER_SECOND = 1_000_000
 """Assumed speed of the built-in engine, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
-"""Assumed seconds per move of a player without limits, because it chooses its own time."""
+"""Assumed seconds per move of a player that has no limits and chooses its own time."""
 NODES_PER_PLY = 3
 """Assumed factor by which each additional ply of depth multiplies the nodes."""
 

@@ -82,7 +82,7 @@ Games leave few cycles of references, and each collection costs as much time as 
 leaves many cycles may need more memory meanwhile.
 """
 MAX_REPLAYS = 2
-"""Maximum number of replays of a game in which elolab read a move late; of all, the least disturbed record counts."""
+"""Maximum number of replays of a game in which elolab read a move late; then the least disturbed record counts."""
 REPLAYED_SHARE = 0.1
 """Maximum share of games that are replayed because elolab read a move late.
 

@@ -69,7 +69,7 @@ class GameClock:
     moves_to_go: int = field(init=False)
     """Number of moves to the next time control; 0 for sudden death."""
     overruns: int = 0
-    """Number of moves that exceeded the time but not the margin."""
+    """Number of moves that exceeded the time by less than the margin."""
     worst_overrun_ns: int = 0
     disturbed: int = 0
     """Number of moves that elolab read late by more than ``DISTURBED_SHARE`` of the margin."""
@@ -143,7 +143,7 @@ class GameClock:
     def after_move(self, elapsed_ns: int) -> None:
         """Charge the time of a move to the clock, and add the increment.
 
-        Raises ``PlayerFault`` (``time_forfeit``) if the move exceeded the time and the margin.
+        Raises ``PlayerFault`` (``time_forfeit``) if the move exceeded the time by more than the margin.
         """
         self.elapsed_ns = elapsed_ns
         allowed_ns = [self._move_limit_ns] if self._move_limit_ns >= 0 else []
@@ -248,7 +248,7 @@ class GameInProgress:
             self.arbiter.restart(start)
         self.side = self.position.side_to_move
         self.draw_after_ply = self.position.game.draw_after_ply(job.adjudication, self.position.state)
-        """Number of plies from the start of play before which no draw is agreed."""
+        """Number of plies, from the first move played, during which draw offers are ignored."""
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -633,7 +633,7 @@ class GameInProgress:
         """The ``detail`` of the game's record: for both sides a fault, late and disturbed moves, and ponder hits, if
         any.
 
-        A late move exceeded its time, but not the margin. A disturbed move was read late by elolab.
+        A late move exceeded its time by less than the margin. A disturbed move was read late by elolab.
         """
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):

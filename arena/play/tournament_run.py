@@ -404,7 +404,7 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 
 
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
-    """Whether a folder has games of another tournament, which ``spec`` cannot extend, or is a file.
+    """Whether ``directory`` is a file, or has games of another tournament, which ``spec`` cannot extend.
 
     Games of another version of a program count as another tournament, unless ``accepts_changes`` is set. Raises
     ``UserError`` if the tournament cannot be played in any folder, for example because the suite has too few openings.

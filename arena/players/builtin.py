@@ -44,7 +44,7 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """On CPU and node clocks, position and clock of the ponder search after the opponent's move, or ``None``."""
+        """On CPU and node clocks: position and clock of the postponed ponder search; ``None`` if there is none."""
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
         """Numbers of the processors on which to search; if empty, the system chooses."""

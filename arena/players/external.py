@@ -174,7 +174,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Announce a new game to the engine and wait until it is ready; raises ``DeadlinePassed`` as ``_handshake``."""
+        """Announce a new game and wait until the engine is ready; raises ``DeadlinePassed`` after ``deadline_ns``."""
 
     @abstractmethod
     def _question(

@@ -187,7 +187,7 @@ class PlayerClock(NamedTuple):
     increment_ms: int
     """Milliseconds added to the player's own time after each move."""
     opponent_remaining_ms: int | None
-    """The opponent's time in milliseconds; ``None`` if it plays without a clock."""
+    """The opponent's time in milliseconds; ``None`` if the opponent plays without a clock."""
     opponent_increment_ms: int
     moves_to_go: int
     """Number of the player's own moves to the next time control; 0 for sudden death."""

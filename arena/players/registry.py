@@ -97,9 +97,9 @@ class Protocol:
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that are specific to this protocol."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Function that reads and checks ``keys``; returns fields of ``PlayerSpec``. Raises ``ConfigurationError``."""
+    """Function that reads ``keys`` as fields of ``PlayerSpec``; raises ``ConfigurationError`` for a wrong value."""
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that returns the reason why a player specification is not supported, and the remedy; empty if it is."""
+    """Function that returns why a player specification is not supported, and the remedy; otherwise an empty text."""
     remedy: str = ""
     """Advice in error messages for a key that the protocol does not have: the setting to use instead."""
     can_ponder: bool = False

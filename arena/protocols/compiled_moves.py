@@ -1,8 +1,8 @@
 """Fast play between two external programs: compiled code exchanges most of the moves of a game.
 
 The Python loop of ``arena.play.game`` takes some hundred microseconds per move, and parallel games wait for each other.
-Compiled code (``engine.compiled.program_play``) takes a tenth of that. Compiled code plays the usual cases in protocols
-that have a ``ProgramSide``; the Python loop plays all other cases.
+Compiled code (``engine.compiled.program_play``) takes a tenth of that. Compiled code is for the usual cases in
+protocols that have a ``ProgramSide``; the Python loop plays all other cases.
 
 Python itself is slow after a second of waiting, because its code and data have left the processor's cache. If the same
 programs play many games in a row, another thread therefore prepares the next game (``prepare``). The thread that plays

@@ -4,7 +4,7 @@ GTP can neither set up a position nor limit depth or nodes. An opening is theref
 game. An engine's level is set on its command line or by its private commands (key ``commands``). Times are whole
 seconds. GTP has no increments: the time left, sent before each move, includes them.
 
-Engines differ on passes. Most are sent every pass (``play b pass``) and are asked for their own. Others pass by
+Engines differ on passes. Most engines are sent every pass (``play b pass``) and are asked for their own. Others pass by
 themselves and reject the command (key ``gtp_passes``).
 """
 

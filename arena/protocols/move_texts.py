@@ -146,7 +146,7 @@ class GameMoves(MoveTexts):
     def read(self, text: str, position: Position | None) -> str | None:
         """Convert a move, which need not be legal; ``None`` if the text is no move.
 
-        Without a position, only texts with one meaning can be read.
+        Without a position, only texts that mean the same move in every position can be read.
         """
         if position is None:
             return _read_alone(self._game, text)

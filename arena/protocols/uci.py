@@ -307,7 +307,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
     @property
     def _is_for_compiled_code(self) -> bool:
-        """Whether compiled code may play for this engine; it supports neither pondering nor stored dialogues."""
+        """Whether compiled code, which supports neither pondering nor stored dialogues, may play for this engine."""
         return not self.spec.ponder and self._running().dialogue.sink is None
 
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:

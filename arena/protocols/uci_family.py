@@ -224,7 +224,7 @@ class UciFamilyClient(ProtocolClient):
     opening: ClassVar[tuple[str, str]]
     """The first command of the handshake, and the reply that ends the handshake."""
     answers: ClassVar[tuple[str, ...]]
-    """First words of the lines that end a search; the client expects the first word but accepts any of them."""
+    """Words that begin the lines that end a search; the client expects the first of these but accepts any."""
     remarks: ClassVar[str]
     """The keyword in an ``info`` line after which the rest of the line is a message for people."""
 

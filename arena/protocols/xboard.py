@@ -524,7 +524,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position; empty if the position is set up directly."""
         self._known: list[str] = []
-        """All moves that the engine has received or played: ``_path``, those of the opening and of the game."""
+        """All moves that the engine has received or played: ``_path``, the opening's moves and the game's."""
         self._plays = False
         """Whether the engine is out of ``force`` mode; it then answers each move without ``go``."""
         self._draw_is_offered = False

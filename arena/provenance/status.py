@@ -252,7 +252,7 @@ def _planned_in(live: Mapping[str, Any]) -> int:
 
 
 def _fault(record: GameRecord, directory: Path) -> dict[str, Any]:
-    """A fault as plain data; ``dialogue`` is the path of the file with the dialogue in the folder, or ``None``."""
+    """A fault as plain data; ``dialogue`` is the path, in the folder, of its dialogue, ``None`` if none is stored."""
     cause = cause_of(record)
     assert cause is not None
     player, fault = cause

@@ -113,7 +113,7 @@ def export_joint(
     language: str,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write all files of a joint report into a folder; returns the files written and the failures.
+    """Write all files of a joint report into a folder; returns the results.
 
     ``records`` are the renumbered games of all runs. ``runs`` has the folder and the specification of each run.
     ``notes`` are explanations and warnings for the reader. ``pgn_detail`` is one of ``arena.notation.pgn.DETAILS``.
@@ -222,7 +222,7 @@ def read_contents(
 
 
 def write_contents(directory: Path, contents: Contents) -> Path:
-    """Write all files of a report except the games; returns the path of ``report.html``. May raise ``FileError``."""
+    """Write a report's files except the games; returns the path of ``report.html``. Raises ``FileError`` on failure."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))

@@ -17,7 +17,7 @@ DEVIATIONS_THAT_MATTER = 9.0
 NODES = 120
 """Number of points at which ``expected_duration`` evaluates its integrand."""
 NEGLIGIBLE_EXPONENT = 30.0
-"""Probabilities below exp(-30), with this number as exponent, are too small to influence a mean duration."""
+"""Negated exponent: a probability below exp(-30) is too small to influence a mean duration."""
 MAX_DIRECT = 25.0
 """Number of standard deviations below the mean up to which ``log_normal_cdf`` uses ``math.erfc``.
 

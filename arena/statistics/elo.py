@@ -345,10 +345,10 @@ def estimate_after_test(
     """The median-unbiased estimate from a sequential test that has stopped or is still running.
 
     The log-likelihood ratio is modelled as a Brownian motion that stops at the bounds of the test. At the estimated
-    strength, the observed outcome is the median of all outcomes. At the lower and upper bounds of the interval it is
-    the 97.5 % and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate uses the
-    observed variance of results. Each bound uses the variance that gives the same bound in a match with these counts;
-    the interval therefore equals the interval of a match if the test never came near its bounds.
+    strength, the observed outcome is the median of all outcomes. At the lower and upper bounds of the interval, this
+    outcome is the 97.5 % and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate
+    uses the observed variance of results. Each bound uses the variance that gives the same bound in a match with these
+    counts; the interval therefore equals the interval of a match if the test never came near its bounds.
 
     ``batch`` is the number of pairs, or of games for a ``Trinomial``, between interim analyses. All others are as for
     ``sequential_test``.

@@ -174,7 +174,7 @@ class RunFollower:
         return state
 
     def game(self, key: str) -> GameRecord | None:
-        """Load a stored game with its moves; ``None`` for an unknown key. Raises ``StoreError``."""
+        """Load a stored game; ``None`` for an unknown key. Raises ``StoreError`` if the store cannot be read."""
         return self._store.record(key)
 
     @property
@@ -380,7 +380,7 @@ class GameReader:
             yield game, None if detail is None else cause_of(replace(game.record, detail=json.loads(detail)))
 
     def record(self, key: str) -> GameRecord | None:
-        """Load a stored game with its moves; ``None`` for an unknown key. Raises ``StoreError``."""
+        """Load a stored game; ``None`` for an unknown key. Raises ``StoreError`` if the store cannot be read."""
         with Store(self._folder, read_only=True, glance=True) as store:
             return next(store.iterate([key]), None)
 

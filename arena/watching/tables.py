@@ -1,5 +1,5 @@
-"""Tables on the page of a run: games, openings and engines. All can be sorted and have several pages; a query selects
-games.
+"""Tables on the page of a run: games, openings and engines. Every table can be sorted and has several pages; a query
+selects games.
 
 A query is a list of words; a game must match all of them. ``engine:NAME``, ``ending:REASON`` and ``opening:NAME`` match
 a whole name, or part of a name if no name equals the text. ``result:`` is followed by a result, or by ``won`` or

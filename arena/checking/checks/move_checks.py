@@ -31,7 +31,7 @@ def start_word(examination: Examination) -> None:
 
 
 def ranks(examination: Examination) -> Remark:
-    """Check that the program counts ranks from 0 or from 1 as its protocol requires or as the program declares."""
+    """Check that the program counts ranks from 0 or from 1 as the protocol requires or as the program declares."""
     declared = examination.dialect.declared_first_rank
     found = examination.knowledge.first_rank
     if declared is not None and found != declared:
@@ -71,7 +71,7 @@ def answered(examination: Examination, kind: str) -> None:
 
 
 def _need(examination: Examination, kind: str) -> Position:
-    """The test position in the field of ``SamplePositions`` named ``kind``; raises ``Skipped`` if it is ``None``."""
+    """The test position in the field of ``SamplePositions`` named ``kind``; raises ``Skipped`` if there is none."""
     position: Position | None = getattr(examination.positions, kind)
     if position is None:
         raise Skipped("skip.game")

@@ -26,7 +26,7 @@ from elolab.engine.settings.limits import Limits
 MAX_LINES = 10_000
 """Maximum number of output lines kept per answer; older ones are dropped."""
 WRITE_MS = 2_000
-"""Milliseconds that a program may leave its input unread."""
+"""Maximum time, in milliseconds, for which a program may leave its input unread."""
 RESOURCES = {"memory": ("hash", "hashsize", "memory"), "threads": ("threads", "numthreads", "cores")}
 """Usual names, in lower case, of two options: the transposition table's size in MiB, and the number of threads."""
 
@@ -182,7 +182,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Ask whether the input has been processed; returns the output up to the answer.
 
         ``max_ms`` is the time limit. By default, the first answer may take as long as the handshake, because many
-        programs initialise before it.
+        programs initialise before they answer.
         """
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)

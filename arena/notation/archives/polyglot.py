@@ -39,7 +39,7 @@ def recognises(data: bytes) -> bool:
 
 
 def _are_moves(codes: Any) -> bool:
-    """Whether all codes can be moves: a move goes like a queen's or knight's, a promotion like a pawn's."""
+    """Whether all codes can be moves: steps of a queen or a knight and, for a promotion, of a pawn."""
     promotions, origins, targets = codes >> 12, codes >> 6 & 63, codes & 63
     ranks, files = abs((targets >> 3) - (origins >> 3)), abs((targets & 7) - (origins & 7))
     reached = (ranks == 0) | (files == 0) | (ranks == files) | (ranks * files == 2)
