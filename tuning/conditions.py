@@ -89,8 +89,8 @@ class Conditions(RunSpec):
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """Make the player with the settings ``values``; all other settings have the base's values.
 
-        Its name lists the differences from the base. Equal settings get equal names, so that they share stored games.
-        ``limits`` replaces the limits of the conditions.
+        The player's name lists the differences from the base. Equal settings get equal names, so that they share stored
+        games. ``limits`` replaces the limits of the conditions.
         """
         changed = self.differences(values)
         complete = self.base_values | dict(values)
@@ -191,7 +191,7 @@ def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
 
 
 def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEngine, str, dict[str, Value]]:
-    """Read the engine from ``[engine]`` and ``[builds]``; return it, the base's name and the base's settings."""
+    """Read ``[engine]`` and ``[builds]``; return the engine, the base's name and the base's settings."""
     if "base" in table:
         raise ConfigurationError(
             f"{table.where}: base names a preset of the built-in engine; remove it: an external engine starts from the "

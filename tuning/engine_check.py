@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class EngineCheck:
     """Starts the external engine with the settings to check, and caches the options that it announces.
 
-    Methods raise ``ConfigurationError`` for settings that the engine rejects, ``PlayerError`` if it does not start.
+    Methods raise ``ConfigurationError`` for settings that the engine rejects, ``PlayerError`` if it cannot start.
     """
 
     def __init__(self, conditions: Conditions) -> None:

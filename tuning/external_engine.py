@@ -86,11 +86,11 @@ class ExternalEngine:
         return frozenset(name for _, player in self.builds for name in placeholders_of(player))
 
     def build(self, values: Mapping[str, Value]) -> PlayerSpec:
-        """The program that the setting ``build`` selects; the first one if ``values`` lacks it."""
+        """The program that the setting ``build`` selects; the first program if ``values`` lacks the setting."""
         return dict(self.builds)[str(values.get(BUILD, self.builds[0][0]))]
 
     def player(self, values: Mapping[str, Value], name: str, limits: Limits) -> PlayerSpec:
-        """Make the player with these settings; ``values`` must contain every placeholder of its command."""
+        """Make the player with these settings; ``values`` must contain every placeholder of the command."""
         build = self.build(values)
         texts = {setting: setting_text(value) for setting, value in values.items()}
         options = tuple((setting, text) for setting, text in texts.items() if self.is_option(setting))
@@ -113,8 +113,7 @@ class ExternalEngine:
     def own_name(self, word: str) -> str:
         """The name under which a setting is stored.
 
-        For an option in ``[engine]`` it is the spelling there, whatever the case of ``word``; otherwise it is ``word``
-        itself.
+        For an option in ``[engine]`` this is the file's spelling, whatever the case of ``word``; otherwise ``word``.
         """
         if not self.is_option(word):
             return word
@@ -170,7 +169,7 @@ class ExternalEngine:
     def refuse_unfilled(self, values: Mapping[str, Value], where: str, tables: str) -> None:
         """Raise ``ConfigurationError`` if a placeholder has no value.
 
-        ``tables`` names the tables of the file that could give it a value; ``where`` begins the message.
+        ``tables`` names the tables of the file that could give the value; ``where`` begins the message.
         """
         for build, player in self.builds:
             missing = next((name for name in placeholders_of(player) if name not in values), None)

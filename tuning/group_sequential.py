@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 
 MAX_VALUE = 8.0
-"""Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
+"""Maximum of any bound, in standard errors; the tail probability beyond this bound is below 1e-15."""
 NODES_PER_DEVIATION = 1.5
 """Quadrature nodes per standard deviation of the motion between two analyses, for integrals accurate to 1e-8."""
 NODES_STEP, MAX_NODES = 32, 1024
@@ -103,8 +103,8 @@ def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tup
 
 
 def crossing_probability(information: Sequence[float], bounds: Sequence[float], drift: float) -> float:
-    """Probability that a Brownian motion crosses a bound at any analysis; ``drift`` is its mean per unit of
-    information.
+    """Probability that a Brownian motion crosses a bound at any analysis; ``drift`` is the motion's mean per
+    unit of information.
     """
     paths = CrossingPaths(drift)
     for now, bound in zip(information, bounds, strict=True):

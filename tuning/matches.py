@@ -179,8 +179,8 @@ def read_openings(
 
     Returns the suite and the indices of the chosen openings, in the order of play.
 
-    ``part`` is the part of the suite to choose from. If it has too few openings, raises ``RunError`` with a message
-    that names ``key``.
+    ``part`` is the part of the suite to choose from. If the part has too few openings, raises ``RunError`` with a
+    message that names ``key``.
     """
     suite = suite_of_file(conditions.openings, conditions.game, conditions.source)
     half = suite.part(part)

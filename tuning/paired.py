@@ -1,8 +1,8 @@
 """The tuning method for any Optuna study: an objective that compares two sets of values, and a sampler for it.
 
-The objective is an ordinary function of a trial. With ``DuelSampler`` or ``SpsaSampler`` it plays pairs of sets that
-the sampler draws around the trial's values. With any other sampler it plays the trial's values against the base. Trial
-attributes hold the results, so every Optuna storage keeps them.
+The objective is an ordinary function of a trial. With ``DuelSampler`` or ``SpsaSampler`` the objective plays pairs of
+sets that the sampler draws around the trial's values. With any other sampler it plays the trial's values against the
+base. Trial attributes hold the results, so every Optuna storage keeps them.
 """
 
 from __future__ import annotations

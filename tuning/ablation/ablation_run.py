@@ -49,9 +49,9 @@ class AblationPlan:
     spec: AblationSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Indices of the openings in the suite; every comparison begins with the first one."""
+    """Indices, in the suite, of the openings to play; every comparison begins with the first of them."""
     matches: tuple[Match, ...]
-    """One match per comparison, with its maximum number of pairs."""
+    """One match per comparison, as long as the comparison may become."""
 
     @property
     def games(self) -> int:
@@ -89,7 +89,7 @@ class AblationResult:
     plans: tuple[dict[str, Any], ...] = ()
     """Verdict rule and maximum number of pairs at each start of the run, oldest first.
 
-    Equal entries are kept once, so there are several entries only if the rule or the numbers changed between starts.
+    An entry equal to an earlier one is left out. So there are several only if the rule or a number has changed.
     """
     digest: str = ""
     """Digest of all games in the store."""
@@ -269,7 +269,7 @@ def play_allocated(
     """Play the matches in rounds; after each round, ``allocation`` decides which matches get more pairs.
 
     Returns whether all rounds were played, and the number of pairs to count in each match. After an interruption this
-    number includes the pairs of the interrupted round; of these, only complete pairs count.
+    number includes the pairs of the interrupted round. Only complete pairs of that round count.
     """
 
     def words() -> tuple[str, ...]:
@@ -367,10 +367,10 @@ def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
 
 
 def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
-    """The key of every stored game, with the game's place in the current schedule.
+    """The key of every stored game, with the ``Pairing`` that locates the game in the current schedule.
 
-    The place changes if the ablation is extended. ``counted`` is the number of pairs counted in each match. Games that
-    only an earlier, longer version of the ablation planned come last.
+    The location changes if the ablation is extended. ``counted`` is the number of pairs counted in each match. Games
+    that only an earlier, longer version of the ablation planned come last.
     """
     parts = _counted(plan, counted)
     places = {job.key: job.pairing for part in parts for jobs in table.jobs(part) for job in jobs}
@@ -391,5 +391,5 @@ def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
 
 
 def max_pairs(spec: AblationSpec) -> int:
-    """Number of pairs of the longest comparison. An ablation needs as many openings."""
+    """Number of pairs of the longest comparison, which is also the number of openings that the ablation needs."""
     return max(comparison.pairs for comparison in spec.comparisons)

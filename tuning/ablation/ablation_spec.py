@@ -58,7 +58,7 @@ class Comparison:
     is_question: bool = True
     """Whether the comparison gets its own verdict; otherwise it only contributes to a factorial's effects."""
     curve_point: CurvePoint | None = None
-    """The comparison's point on the curve of a parameter's values; ``None`` if it belongs to no curve."""
+    """The comparison's point on the curve of a parameter's values; ``None`` if the comparison belongs to no curve."""
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class AblationSpec:
     nodes_to_depth: NodesToDepth
     rule: VerdictRule = field(default_factory=VerdictRule)
     max_games: int | None = None
-    """Maximum number of games of all comparisons together; ``None`` if there is no such maximum."""
+    """Maximum number of games of all comparisons together; ``None`` for no maximum."""
     factorials: tuple[Factorial, ...] = ()
     text: str = field(default="", compare=False, repr=False)
     """The specification's content in JSON."""
@@ -168,7 +168,7 @@ def load_ablation(path: Path) -> AblationSpec:
 def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     """Read an ablation from plain data, such as the JSON in ``AblationSpec.text``. Raises ``UserError`` for a mistake.
 
-    ``where`` is the path of its file, for errors and as the default of ``name``.
+    ``where`` is the path of the ablation's file, for errors and as the default of ``name``.
     """
     table = Table(data, where, ABLATION, kind="ablations")
     conditions = read_conditions(table, PurePath(where).stem)
@@ -400,7 +400,7 @@ class _ComparisonReader:
         return base[name]
 
     def _ordered(self, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-        """The settings in a fixed order, so that equal sets compare equal."""
+        """The settings as pairs in a fixed order, so that equal settings give equal tuples."""
         base = self.conditions.base_values
         return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
 
@@ -481,7 +481,7 @@ def _is_same_match(one: Comparison, other: Comparison) -> bool:
 
 
 def _with_unique_labels(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
-    """Yield the factorials. If a label occurred before, for instance at other limits, a number is added to it."""
+    """Yield the factorials. A label that occurred before, for instance at other limits, gets a number."""
     counts: Counter[str] = Counter()
     for factorial in factorials:
         counts[factorial.label] += 1

@@ -42,8 +42,8 @@ class Allocation:
     def next_pairs(self) -> tuple[int, ...] | None:
         """Number of pairs that each match must have at the next analysis, or ``None`` if there is no further analysis.
 
-        A match continues while one of its questions is undecided and not stopped for futility. All such matches advance
-        together; none does if the total would exceed its maximum.
+        A match continues while one of its questions is undecided and not stopped for futility. These matches advance
+        together. If their total would exceed its maximum, none of them advances.
         """
         wanted = []
         for match, pairs in enumerate(self.pairs):

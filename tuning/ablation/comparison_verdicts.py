@@ -42,7 +42,7 @@ questions, and reached 98.7 % as many verdicts. With the value 0.01 the two perc
 ADDITIONAL_SQUARE = 1 / 2
 """Constant added to the sum of squared deviations: the contribution of one pair won and one pair lost.
 
-It keeps the standard error positive if all pairs have the same outcome, which happens between nearly equal settings.
+It keeps the standard error positive if all pairs have one outcome, as often happens between nearly equal settings.
 """
 
 ROUNDING = 1e-9
@@ -101,8 +101,8 @@ def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...
 def normal_deviate(distance: float, degrees: float) -> float:
     """The standard normal deviate with the tail probability of a Student t value of ``distance``.
 
-    It uses Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions",
-    1959), accurate to 0.03 if ``degrees``, the number of degrees of freedom, is at least 4.
+    The function uses Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square
+    distributions", 1959), accurate to 0.03 if ``degrees``, the number of degrees of freedom, is at least 4.
     """
     if math.isinf(degrees):
         return distance
@@ -195,8 +195,8 @@ class MatchEvidence(EffectEstimate):
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     """Estimate of a match: the mean score of a pair, from 0 to 1.
 
-    From two pairs on it is a ``MatchEvidence``; with fewer pairs its intervals use Student's t. Scores that differ from
-    0.5 by less than ``margin_elo`` count as equivalent.
+    From two pairs on the estimate is a ``MatchEvidence``; with fewer pairs the intervals use Student's t. Scores that
+    differ from 0.5 by less than ``margin_elo`` count as equivalent.
     """
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
@@ -331,9 +331,9 @@ def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
 def predictive_power(question: Question, levels: tuple[float, float], rule: VerdictRule) -> float:
     """The probability that the question is decided by the end of its plan, given its estimate so far.
 
-    It averages over the true values that the estimate leaves possible. ``levels`` are the two-sided error rates for a
-    difference and for an equivalence. The result is an upper bound, because the probabilities of both verdicts are
-    added.
+    The probability is an average over the true values that the estimate leaves possible. ``levels`` are the two-sided
+    error rates for a difference and for an equivalence. The result is an upper bound, because the probabilities of both
+    verdicts are added.
     """
     done = question.analyses[question.analyses_done - 1] / question.analyses[-1] if question.analyses_done else 0.0
     if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.estimate.error):
@@ -355,7 +355,7 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Verd
 def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]:
     """One truth value per question: true if it is undecided and its predictive power is below ``FUTILITY_POWER``.
 
-    Such questions are stopped for futility. Stopping can only prevent a verdict, so it never adds a false one.
+    Such questions are stopped for futility. Stopping can only prevent a verdict, never cause a false one.
     """
     levels = _levels([question.verdict for question in questions], rule)
     return tuple(

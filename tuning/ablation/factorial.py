@@ -35,8 +35,8 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
 }
 """Defining relations of fractional designs, by number of factors and fraction (2: half, 4: quarter).
 
-Each entry has one tuple per dependent factor; these are the last factors. The tuple holds the indices of other factors.
-Up to its sign, the dependent factor's level is the product of their levels.
+Each entry has one tuple for each dependent factor; the dependent factors are the last ones. The tuple holds indices of
+other factors: the product of their levels is the dependent factor's level, up to its sign.
 """
 
 MAX_FACTORS = 6
@@ -48,7 +48,7 @@ class Effect:
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects that the design cannot separate from this one: the indices of their factors, and their sign, 1 or -1."""
+    """Effects that the design cannot separate from this effect: factor indices and sign (1 or -1) of each."""
     parts: tuple[tuple[float, ...], ...]
     """Alternative estimates of the effect, each a contrast: one weight per match, for a sum of the matches' Elo."""
 

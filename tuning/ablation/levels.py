@@ -30,7 +30,7 @@ class Level:
     name: str = ""
     """Display name from the specification; empty if the specification gives none."""
     is_number: bool = False
-    """Whether the parameter is an integer, so that its values can be drawn along an axis."""
+    """Whether the parameter is an integer; charts then draw the values along an axis."""
     unit: str = ""
     scale: str = "linear"
     """Spacing of the axis: ``linear`` or ``log``."""
@@ -79,7 +79,7 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
     """The settings of one side: the base's settings, overridden by the settings of ``level``.
 
-    ``other`` is the other side's level. If it switches a feature off, this side switches the feature on.
+    ``other`` is the other side's level. If ``other`` switches a feature off, this side switches the feature on.
     """
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class PositionSearches:
-    """Searches positions in several threads. The method ``kept`` also stores the results in the run's store."""
+    """Searches positions in several threads. The method ``kept`` also keeps the results in the run's store."""
 
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
@@ -42,8 +42,9 @@ class PositionSearches:
     ) -> list[Any] | None:
         """Result of ``search`` for each position, as plain data; ``None`` if the run stopped before the end.
 
-        Results that are in the store are not searched again. They are found there by ``label``, ``content``, the engine
-        and ``positions``. ``values`` are the engine's parameters; ``statistics`` selects the counters of the searches.
+        Results that the store already has are read from there. The store's key for them consists of ``label``,
+        ``content``, the engine and ``positions``. ``values`` are the engine's parameters; ``statistics`` selects the
+        counters of the searches.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 

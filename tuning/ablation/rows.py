@@ -58,9 +58,9 @@ class AblationRow:
     """Lower bound, in Elo, of the interval that holds for all questions and interim analyses together."""
     simultaneous_high: float
     games_needed: int | None
-    """Games that an undecided comparison still needs if the estimate is right; ``None`` if it is decided."""
+    """Number of games that an undecided comparison still needs if the estimate is right; ``None`` if decided."""
     pairs: int
-    """Complete colour-swapped pairs; the fields below count them by outcome, from the variant's point of view."""
+    """Number of complete pairs; the next five fields are the numbers by outcome, from the variant's point of view."""
     games: int
     LL: int
     LD: int
@@ -77,7 +77,7 @@ class AblationRow:
     positions: int | None
     """Number of positions searched for ``nodes_ratio``; ``None`` if not measured."""
     planned_pairs: int = 0
-    """Maximum number of pairs."""
+    """Maximum number of pairs of the comparison."""
     ended: str = ""
     """Why the comparison ended: ``complete``, ``decided``, ``futility``, or ``games`` if all games together reached
     their limit.
@@ -105,7 +105,7 @@ class EffectRow:
     """1 for a main effect, 2 for an interaction."""
     elo: float
     elo_error: float
-    """Half the width of the 95 % interval."""
+    """Half the width of the 95 % interval, in Elo."""
     elo_low: float
     elo_high: float
     verdict: str
@@ -147,7 +147,7 @@ class CombinationRow:
     second_text: str
     elo: float
     elo_error: float
-    """Half the width of the 95 % interval; 0 for the combination with both factors low."""
+    """Half the width of the 95 % interval, in Elo; 0 for the combination with both factors low."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class SpeedRow:
 
     label: str
     pairs: int
-    """Complete pairs of games."""
+    """Number of complete pairs of games."""
     depth: float | None
     """Mean depth of the variant's moves, in plies."""
     reference_depth: float | None

@@ -150,7 +150,7 @@ class PlayedCell:
             self.ended = FUTILITY
 
     def _estimate(self) -> EffectEstimate:
-        """The effect estimated from the games up to the last interim analysis, in Elo or as a pair's mean score."""
+        """The effect in the games up to the last interim analysis: Elo if ``_is_in_elo``, else mean score of a pair."""
         matches = [match.part(0, self.pairs) for match in self.matches]
         if self.cell.factorial is None:
             self._counts = self._table.counts(matches[0])
@@ -246,7 +246,7 @@ class SearchedCell:
     ) -> None:  # fmt: skip
         """Prepare the searches; ``block`` is the number of positions searched at a time.
 
-        ``positions`` is a function that draws the positions. It returns ``None`` if the run stops.
+        ``positions`` is a function that draws the positions. The function returns ``None`` if the run stops.
         """
         self.claim, self.part, self.cell = claim, part, cell
         self._searches, self._read_positions, self._block = searches, positions, block

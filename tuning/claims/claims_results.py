@@ -91,7 +91,8 @@ class CellRow:
     LL: int = 0
     """Number of pairs in which the variant lost both games.
 
-    This field and the next four count a cell's game pairs by outcome. They are 0 unless the part has the kind ``elo``.
+    This field and the next four count a cell's game pairs by outcome. All five are 0 unless the part has the kind
+    ``elo``.
     """
     LD: int = 0
     even: int = 0
@@ -120,7 +121,7 @@ class CellRow:
         """Convert an interval from the row's unit to the scale of the margin, with the expected direction as positive.
 
         The scale is a log ratio for costs, and the difference from the threshold for shares with a threshold. Otherwise
-        it is the row's unit.
+        the scale is the row's unit.
         """
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
@@ -246,7 +247,7 @@ class ClaimsResult:
     spec: ClaimsSpec
     directory: Path
     interrupted: bool
-    """Whether the run was stopped before its end; a stop at its own time limit does not count."""
+    """Whether the run was stopped before its end, other than by its own time limit."""
     results: tuple[PartResult, ...] = ()
     """Results of all parts, in the file's order."""
     registration: ClaimsRegistration = field(default_factory=lambda: ClaimsRegistration({}, ()))

@@ -1,8 +1,8 @@
 """A claims run: measures cell by cell, can be resumed, and gives verdicts on the parts of claims.
 
 A cell measures one part in one engine at one limit, with looks (interim analyses) that are fixed beforehand. The run
-plays the cheapest cell to its end, then the next. So many verdicts are known early: more than half of the cells in the
-shipped tables take at most an eighth of the total time.
+plays the cheapest cell to its end, then the next. Many verdicts are therefore known early: more than half of the cells
+in the shipped tables take at most an eighth of the total time.
 """
 
 from __future__ import annotations

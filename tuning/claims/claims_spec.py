@@ -72,7 +72,7 @@ KINDS_OF_KEYS = {
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
 """Expected results that have a direction. The others expect equivalence, non-inferiority or a number of cases."""
 MATE_STOP = "stop_on_mate"
-"""The parameter that ends a search when it finds a mate; it is off where costs are measured. Not every game has it."""
+"""The parameter that ends a search at a mate; it is off where costs are measured. Not every game has the parameter."""
 CLAIM_PATTERN = r"C\d+"
 
 
@@ -109,7 +109,7 @@ class Cell:
     """All parameters of the variant; empty for an interaction."""
     reference: tuple[tuple[str, Value], ...] = ()
     reference_limits: Limits | None = None
-    """Search limits of the reference; ``None`` if both sides have equal limits."""
+    """Search limits of the reference; ``None`` if the variant has equal limits."""
     combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
     """For ``nodes_interaction``: four sets of values of all parameters.
 
@@ -275,13 +275,13 @@ class ClaimsSpec:
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
     """Read a table of claims for the budget with the name ``budget``. Raises ``UserError`` for a mistake.
 
-    ``only`` selects claims or parts by id; if it is empty, all are selected.
+    ``only`` selects claims or parts by id; if ``only`` is empty, all are selected.
     """
     return claims_from_mapping(read_toml(path), str(path), budget, only)
 
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Check a table of claims given as plain data; ``where`` is its file. Raises ``UserError`` for a mistake.
+    """Check a table of claims given as plain data; ``where`` is the file's path. Raises ``UserError`` for a mistake.
 
     ``budget`` and ``only`` are as in ``load_claims``.
     """
@@ -609,7 +609,7 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """Complete a cell measured in games by its comparisons, which the reader of ablations reads and checks.
+        """Return a cell measured in games with its comparisons, which the reader of ablations reads and checks.
 
         ``given`` holds further keys for that reader; ``against`` is the reference's limit, if it differs.
         """
@@ -638,7 +638,7 @@ class _ClaimsReader:
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
         """Plain data that determines a cell's results, for digests.
 
-        It holds only the settings given in the file; the engine's identity covers all others.
+        The data have only the settings given in the file; the engine's identity covers all other settings.
         """
         if table["kind"] in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table["factors"]}
@@ -660,7 +660,7 @@ class _ClaimsReader:
 
 
 def _not_asked(table: Table) -> dict[str, dict[str, str]]:
-    """Reasons for engines that a part leaves out, by engine and language."""
+    """The reasons why a part is not measured in an engine, by engine and language."""
     found = {}
     for engine in ENGINES:
         key = f"not_{engine}"

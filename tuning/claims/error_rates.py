@@ -41,7 +41,7 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
 def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
     """Interval of a match in Elo, from its counts of pairs.
 
-    With several interim analyses, it is the interval of the mean score, converted to Elo.
+    With several interim analyses, the result is the interval of the mean score, converted to Elo.
     """
     counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
     bound = _bound(row, error_rate)
@@ -52,7 +52,7 @@ def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _rate_interval(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
-    """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, it is the exact binomial interval.
+    """Interval of a rate, in percent: Wilson's, or the exact binomial interval if the rate is 0 or 100 %.
 
     ``factor`` is the half width at ``error_rate`` divided by the half width of the row's interval, in standard errors.
     """

@@ -1,11 +1,11 @@
 """Inference after several looks (interim analyses) at a cell: its median-unbiased effect, and p-values.
 
-Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. To correct it,
-all outcomes that the test could have had are put in order. The median-unbiased estimate is the effect under which half
-of all outcomes rank above the observed one. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group
-Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, earlier ones above later ones. Stops at
-the lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle (equivalence, futility)
-or reached the last look rank between them, by their estimates.
+Games go on until a look decides, so the plain estimate is biased towards the result that stopped the games. To correct
+the estimate, all outcomes that the test could have had are put in order. The median-unbiased estimate is the effect
+under which half of all outcomes rank above the observed one. The order is stage-wise (Armitage, 1957; Jennison and
+Turnbull, "Group Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, earlier ones above later
+ones. Stops at the lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle
+(equivalence, futility) or reached the last look rank between them, by their estimates.
 
 The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature computes
 the density of the paths that have not stopped, look by look.
@@ -125,9 +125,7 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased estimate. It equals the plain one if the part expects nothing, because then no look stops
-        early.
-        """
+        """The median-unbiased estimate; the plain one if the part expects nothing, because then no look stops early."""
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -137,11 +135,11 @@ class LookResult:
         return (low + high) / 2
 
     def chance_above(self, effect: float) -> float:
-        """Probability of an outcome ranked at or above the observed one, if the true effect is ``effect``."""
+        """Probability of an outcome ranked above the observed one, if the true effect is ``effect``."""
         return self._outcomes.chance_above(effect / self.unit)
 
     def p_value(self, low: float, high: float) -> float | None:
-        """Two-sided p-value of the verdict on the interval (``low``, ``high``); ``None`` if it is open."""
+        """Two-sided p-value of the verdict on the interval (``low``, ``high``); ``None`` if the verdict is open."""
         tails = [
             above if side > 0 else 1 - above
             for value, side in self.looks.rule.hypotheses(low, high)

@@ -214,7 +214,7 @@ class SearchEstimate:
     one_sided: int = 0
     """-1 if the counted event never occurred, 1 if it always occurred, otherwise 0.
 
-    If it is not 0, the standard error is 0, and intervals come from another formula.
+    With -1 or 1 the standard error is 0, and intervals come from another formula.
     """
     is_percentage: bool = False
     """Whether the estimate is a percentage, between 0 and 100."""
@@ -224,7 +224,7 @@ class SearchEstimate:
 
         Percentages have Wilson's interval ("Probable inference", 1927) for the effective number of independent cases:
         Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts", 1998.
-        It stays between 0 and 100, and has a positive width even if the share is 0 or 100 %.
+        This interval stays between 0 and 100, and has a positive width even if the share is 0 or 100 %.
         """
         if not math.isfinite(self.error):
             return -math.inf, math.inf
@@ -245,8 +245,8 @@ class SearchEstimate:
     def tail(self, value: float, side: int) -> float:
         """One-sided p-value of the hypothesis that the true value is ``value``.
 
-        It is the probability of an estimate at least as far from ``value``. ``side`` is +1 for estimates above it,
-        -1 for estimates below it.
+        It is the probability of an estimate at least as far from ``value`` on the same side. ``side`` is +1 for
+        estimates above ``value``, -1 for estimates below.
         """
         if not math.isfinite(self.error):
             return 1.0
@@ -281,7 +281,7 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 
     ``parts`` has each position's deviation, ``games`` the index of the game from which it comes. The error is the
     sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with the
-    factor G / (G - 1) for G games. It is infinite for a single game.
+    factor G / (G - 1) for G games. The error is infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -304,8 +304,8 @@ def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> Sea
 def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> SearchEstimate:
     """Interaction of two factors in their costs: mean log of the ratio of two cost ratios of the first factor.
 
-    A cost ratio is the cost with the first factor high divided by the cost with the first factor low. The numerator has
-    the second factor high, the denominator has it low. ``costs`` has one row per combination, in the order of
+    A cost ratio is the cost with the first factor high divided by the cost with the first factor low. The second factor
+    is high in the numerator and low in the denominator. ``costs`` has one row per combination, in the order of
     ``Cell.combinations``, and one column per position. ``games`` has the index of the game from which each position
     comes.
     """

@@ -22,8 +22,8 @@ an intersection-union test. It is false with a probability of at most 5 %, witho
 (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
 
 A part ``depends`` on the engine if its two verdicts differ, and the intervals of the two engines at one limit lie
-further apart than m. Any limit may show it. So these intervals hold together for all k cells of the part, each with the
-error rate 5 % / k (Bonferroni).
+further apart than m. Any limit may show the difference. So these intervals hold together for all k cells of the part,
+each with the error rate 5 % / k (Bonferroni).
 
 Holm's correction covers all engine verdicts with an expectation. It shows which of them would stay if the probability
 of any false one were at most 5 %. The p-value of a cell is the smallest error rate at which its verdict would be the

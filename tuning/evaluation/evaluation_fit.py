@@ -176,7 +176,7 @@ class FitIteration:
     """Like ``error_before``, but after multiplication of the weights by the factor that minimises the error."""
     weights: Path
     matches: tuple[FittedMatch, ...]
-    """The iteration's matches; incomplete if the run was stopped during them."""
+    """The iteration's matches; incomplete if the run was stopped during the matches."""
 
     @property
     def gained(self) -> bool:
@@ -209,7 +209,7 @@ class FitResult:
     """
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
-    """Path to which the final weights are also written; ``None`` if they stay only in the run's folder."""
+    """Path to which the final weights are also written; ``None`` if only the run's folder has the weights."""
     interrupted: bool = False
     unfinished: FitIteration | None = None
     """The iteration whose matches were interrupted, or ``None``; ``iterations`` does not include it."""
@@ -259,7 +259,7 @@ class Interrupted(Exception):
 
 
 def fitting_of(game: Game) -> EvaluationFitting:
-    """The functions that a game provides for fitting. Raises ``UserError`` if its weights do not come from a file."""
+    """The functions that a game provides for fitting. Raises ``UserError`` if the game has no file of weights."""
     from elolab.engine.games import GAMES, game_named
 
     fitting = game.fitting

@@ -1,4 +1,4 @@
-"""Regression with held-out games. Their error selects the strength of the prior and gives the learning curve."""
+"""Regression with held-out games, whose error selects the strength of the prior and gives the learning curve."""
 
 from __future__ import annotations
 

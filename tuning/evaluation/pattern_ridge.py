@@ -1,9 +1,9 @@
 """Ridge regression of results on features and patterns together: a hundred thousand weights per phase.
 
 A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of squared pattern
-weights. Conjugate gradients find them without the normal matrix, because each pattern instance selects one weight per
-position. A phase is also trained on positions a few steps before and after it. The selected strength has the smallest
-held-out error.
+weights. Conjugate gradients find the weights without the normal matrix, because each pattern instance selects one
+weight per position. A phase is also trained on positions a few steps before and after it. The selected strength has the
+smallest held-out error.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def root_of_mean(errors: np.ndarray) -> float:
 
 
 def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
-    """For each of ``phases`` phases, the nearest phase with enough positions; ``filled`` lists these."""
+    """For each of ``phases`` phases, the nearest phase in ``filled``, the phases with enough positions."""
     return [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
 
 

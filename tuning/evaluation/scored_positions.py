@@ -57,7 +57,7 @@ class ScoredPositions(Columns):
     results: np.ndarray
     """float64, shape (n,): the result from the point of view of the side to move.
 
-    It is in points of the game's own score, or in points won: 1, 1/2 or 0.
+    The unit is the point of the game's own score; in games without such a score, points won: 1, 1/2 or 0.
     """
     scores: np.ndarray
     """float64, shape (n,): score of the search that chose the move, in evaluation points, for the side to move.
@@ -80,8 +80,9 @@ def positions_of(
 
     ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game.
 
-    ``scoring`` applies only to games with a score of their own, such as Othello. It has the limits of the searches that
-    score positions too early to solve. Without ``scoring`` these positions get the score of the first solved position.
+    ``scoring`` applies only to games with a score of their own, such as Othello. It sets the limits of the searches
+    that score positions too early to solve. Without ``scoring`` these positions get the score of the first solved
+    position.
     """
     fitting = game.fitting
     assert fitting is not None

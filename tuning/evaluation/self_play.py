@@ -1,7 +1,7 @@
 """Self-play games from random openings, played into the run's store, as data for fitting evaluations.
 
-Game ``k`` of an iteration depends only on the seed, the iteration and ``k``. So a run can stop and resume anywhere, add
-games, and has the same result at any concurrency.
+Game ``k`` of an iteration depends only on the seed, the iteration and ``k``. So a run can stop
+anywhere, resume and add games, and its result does not depend on the concurrency.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
 """Origin of a claim by its letter in the file.
 
-The source states it (``c``), the source's design implies it (``i``), or the question is our own (``o``).
+The source states the claim (``c``), its design implies the claim (``i``), or the question is our own (``o``).
 """
 THEN, NOW = "then", "now"
 ENGINES = (THEN, NOW)

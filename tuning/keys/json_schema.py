@@ -1,6 +1,6 @@
 """JSON schemas of TOML files, generated from the declarations of their keys.
 
-The schemas are of draft 7, with only the features of draft 4 that taplo, a language server for TOML, supports.
+The schemas name draft 7, but use only features of draft 4: taplo, a language server for TOML, supports only these.
 """
 
 from __future__ import annotations

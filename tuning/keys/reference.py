@@ -72,8 +72,8 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table. If users may add keys with names of their choice, the last entry, called ``NAME``, describes
-    them.
+    """The keys of a table. If users may add keys of their own, the last entry, called ``NAME``, describes such
+    keys.
     """
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 

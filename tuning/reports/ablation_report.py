@@ -64,8 +64,8 @@ if TYPE_CHECKING:
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write the tables as CSV, games.pgn, report.md, report.html and the plots; return the path of report.html.
 
-    In the rows of ``result`` the base has an empty name; the CSV files give its name. All files go to ``folder``, by
-    default the run's folder.
+    In the rows of ``result`` the base has an empty name; in the CSV files it has its own name. All files go to
+    ``folder``, by default the run's folder.
     """
     folder = folder or result.directory
     base = result.spec.conditions.base_name

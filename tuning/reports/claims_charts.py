@@ -56,8 +56,7 @@ MOST_IN_ONE = 40
 """Largest number of parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 SEPARATING_FACTOR = 4.0
-"""Two ratios of costs get separate panels if the logarithm of one is at least this many times the logarithm of the
-other.
+"""Ratios of costs get separate panels if their logarithms differ by this factor or more.
 
 On a common axis, the smaller distance from 1 would not be visible.
 """
@@ -254,7 +253,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
 
 
 def _marks_of_column(result: PartResult, column: str) -> list[str]:
-    """Verdicts to draw for a part in ``column``: the engine's verdict, or those at the column's limits."""
+    """Verdicts to draw for a part in ``column``: the engine's verdict, or the verdicts at the column's limits."""
     engine, _, which = column.partition("_")
     if which == "verdict":
         return [result.verdicts[engine].shown_verdict] if engine in result.verdicts else []

@@ -63,7 +63,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
     """Write all files of the report; return the path of report.html.
 
     The files are the tables with their data dictionary, the description of the machine, report.md, report.html and
-    plots. They go to ``folder``, by default the run's folder.
+    plots. All of them go to ``folder``, by default the run's folder.
     """
     folder = folder or run.directory
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
@@ -154,7 +154,7 @@ def _limit_of_engines(by_engine: Any) -> str:
 def claims_command(
     spec: ClaimsSpec, directory: Path | None, language: str = DEFAULT_LANGUAGE, only: Sequence[str] | None = None
 ) -> str:
-    """The shell command that resumes the run in ``directory``. In an empty folder it repeats the run.
+    """The shell command that resumes the run in ``directory``. In an empty folder the command repeats the run.
 
     With ``directory`` None, the command names no folder. ``only`` replaces the run's selection of claims and parts.
     """

@@ -47,7 +47,7 @@ MAX_ARROWHEADS = 8
 """Largest number of arrowheads along an edge where an interval band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Elo differences from the recommendation at which contour lines may be drawn, as amounts below it."""
+"""Amounts of Elo below the recommendation at which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 MAX_POWERS = 3
@@ -72,8 +72,8 @@ def unit_text(unit: str, message: Catalogue) -> str:
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     """Chart of the Elo of every round's set of values against the number of games, with the final intervals.
 
-    Each set has two estimates of its Elo: the model's at the end of the round, with a 90 % interval, and the estimate
-    of the model of all games. For samplers that play trials, the interval is beside the trial's observed Elo.
+    Each set has two estimates: by the model at the end of the round, with a 90 % interval, and by the model of all
+    games. For samplers that play trials, the interval is beside the trial's observed Elo.
     Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None

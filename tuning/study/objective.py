@@ -34,7 +34,7 @@ TRIALS_NAME = "trials.json"
 ANY_LIMITS = Limits(clock_ms=1000)
 """Search limits with a clock, so that time-management parameters count as effective.
 
-The function may measure anything, so these parameters may matter.
+The function may measure anything, so time management may matter.
 """
 
 
@@ -161,7 +161,7 @@ def _make_folder(directory: Path) -> None:
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:
-    """The function's value as a number. Raises ``UserError``, which names ``settings``, if it is not finite."""
+    """The function's value as a number. If not finite, raises ``UserError``, which names ``settings``."""
     number = math.nan
     if not isinstance(value, str | bytes):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -203,9 +203,9 @@ def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
 
 
 def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
-    """The trials stored in a file; empty if it does not exist.
+    """The trials stored in a file; empty if there is no such file.
 
-    Raises ``UserError`` if they belong to another search.
+    Raises ``UserError`` if the trials belong to another search.
     """
     try:
         content = json.loads(file.read_text("utf-8"))

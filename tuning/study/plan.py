@@ -58,7 +58,7 @@ KIND, MATCHES_KIND = "tuning", "tuning by matches"
 FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by matches"
 """Keys in the store's metadata for the content and path of the study's file, one key for each kind of study.
 
-With them, a later validation needs only the run's folder.
+So a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
 """Key in the store's metadata for the number of games by series, if a command or function plays the matches."""
@@ -221,7 +221,7 @@ def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
 def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
     """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it; ``None`` before the playoff.
 
-    It is also ``None`` if ``games``, the budget in games, has grown, because the run then plays another playoff.
+    Also ``None`` if ``games``, the budget in games, has grown, because the run then plays another playoff.
     """
     periods = () if store is None else periods_of(store)
     if store is None or not periods or games > periods[-1].games:
@@ -232,7 +232,7 @@ def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
 def _recommendation(store: Store | None, games: int) -> int:
     """Index, from 0, of the run's recommendation in the list of all validated recommendations.
 
-    If the recommendation is not known yet, it is the next index.
+    If the recommendation is not known yet, the result is the next index.
     """
     if store is None:
         return 0

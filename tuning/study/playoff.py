@@ -51,7 +51,7 @@ class Decision:
     ``None`` if the base is not recommended.
     """
     other: Values | None = None
-    """The set of values to which ``left`` belongs; ``None`` if it belongs to the best set, whichever that is."""
+    """The set of values that may offer the gain ``left``; ``None`` if ``left`` is the gain of the unknown best set."""
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
         """``gain`` minus and plus ``deviations`` standard deviations, in Elo; by default a 90 % interval."""

@@ -60,7 +60,7 @@ class RoundEnd:
     elo: float
     """Elo of ``values`` relative to the base, by the model after the round; for a trial, its observed Elo.
 
-    Infinite for a trial that won or lost every pair.
+    The Elo is infinite for a trial that won or lost every pair.
     """
     total_pairs: int
     """Number of game pairs of all rounds up to this one."""
@@ -134,8 +134,8 @@ class StudyResult:
     def exit_code(self) -> int:
         """Exit code of the command: 0 if a gain was confirmed, 3 if not, 130 after an interruption.
 
-        It is 1 while other workers are still playing. It is also 1 if a gain was confirmed but players forfeited games
-        by faults.
+        The code is 1 while other workers are still playing, and if a gain was confirmed but players forfeited games by
+        faults.
         """
         if self.interrupted:
             return 130

@@ -129,8 +129,7 @@ class WholeSetSampler(BaseSampler):
     ) -> Any:
         """Suggest a value of one dimension. Optuna's interface requires this method.
 
-        Optuna calls it only for dimensions that ``sample_relative`` does not cover; it covers all dimensions of the
-        study.
+        Optuna calls the method only for dimensions that ``sample_relative`` leaves out: with this class, for none.
         """
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
@@ -171,7 +170,7 @@ class DuelSampler(PairedSampler):
     def __init__(
         self, space: Space, state: StudyState | None = None, learn: Callable[[Study], None] = lambda study: None
     ) -> None:
-        """``state`` holds the results and the model; ``learn`` adds the results of the study's trials to it."""
+        """``state`` holds the results and the model; ``learn`` adds the results of the study's trials to ``state``."""
         super().__init__(space)
         self.state = state or StudyState(Observations(space), openings=1)
         self._learn = learn

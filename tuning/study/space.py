@@ -29,7 +29,7 @@ MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Maximum number of values in a range."""
 R_END = 0.002
-"""Default of ``r_end``, the final step of the sampler ``spsa``: each game won moves a value by this times ``c_end``."""
+"""Default of ``r_end``, the final step of ``spsa``: each game won moves a value by ``r_end`` times ``c_end``."""
 
 CATALOGUE = "elolab.tuning.keys"
 RANGE = schema.declare(
@@ -100,7 +100,7 @@ class Dimension:
     c_end: float | None = None
     """Perturbation of the sampler ``spsa`` at the end of the search; ``None`` for the default.
 
-    It has the unit of the values; on a logarithmic scale, the unit of their natural logarithm.
+    The unit is that of the values; on a logarithmic scale, of their natural logarithms.
     """
     r_end: float | None = None
     """Step of the sampler ``spsa`` at the end of the search: each game won moves the value by ``r_end`` times
@@ -117,7 +117,7 @@ class Dimension:
     def coordinate(self, value: Value) -> float:
         """Coordinate of a value: 0 and 1 are the ends of the range.
 
-        For choices it is the index in the list of choices, or -1 for a value that is not in the list.
+        For choices the result is the index in the list of choices, or -1 for a value that is not in the list.
         """
         if self.choices:
             return float(self.choices.index(value)) if value in self.choices else -1.0
@@ -172,7 +172,7 @@ class Space:
     base: tuple[tuple[str, Value], ...]
     """Value of every parameter of the base, by name; for an external engine only the defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine. If so, only ``needs`` decides if one has an effect."""
+    """Whether the dimensions are options of an external engine; then only ``needs`` decides which have an effect."""
     constraints: tuple[str, ...] = ()
     """Comparisons that every set of values satisfies, in the form that ``constraints.holds`` accepts."""
 
@@ -453,7 +453,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_without_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """Raise ``ConfigurationError`` if a dimension has no effect in the base and no other dimension can give it one."""
+    """Raise ``ConfigurationError`` if a dimension has no effect in the base, whatever the values of the others."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

@@ -49,7 +49,7 @@ class StudyState:
     observed_trials: set[int] = field(default_factory=set)
     """Numbers of the trials whose results have been added to the observations.
 
-    It is used if the user runs the study with Optuna (``tuning.paired``).
+    Only studies that the user runs with Optuna (``tuning.paired``) fill this set.
     """
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
     """Both sets of values, index of the first opening, and logarithm of the search limit, for each observed settings

@@ -1,8 +1,8 @@
 """Optuna's study for a run: a trial is a round, its parameters are the centre's values, its value is the centre's Elo.
 
 If games and trials differ, the stored games are right. By default the study is a SQLite file in the run's folder. With
-the URL of another Optuna storage, several machines work on one study, each with its own folder. They learn from each
-other's rounds through the trials' attributes.
+the URL of another Optuna storage, several machines work on one study, each with its own folder. The machines learn
+from each other's rounds through the trials' attributes.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ INTERIM_PAIRS = 25
 DEFAULT_ROUND_PAIRS = 200
 """Default number of game pairs per round.
 
-At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
+At a thousand nodes per move, such a round takes a few seconds to play and tens of milliseconds to store.
 """
 COMMAND_PAIRS = 8
 """Default number of game pairs in a match that a command plays, except with the sampler ``duel``."""
@@ -88,8 +88,8 @@ MIN_PAIRS = 20
 class Budget:
     """The budget of a study, in games or in seconds; the unused field is ``None``.
 
-    With a validation of the kind ``gain``, the budget covers rounds, playoff and validation. Otherwise it covers rounds
-    and playoff, and the length of the validation is computed from it (``Validation.pairs``).
+    With a validation of the kind ``gain``, the budget covers rounds, playoff and validation. Otherwise it covers only
+    rounds and playoff, and determines the length of the validation (``Validation.pairs``).
     """
 
     games: int | None
@@ -298,7 +298,7 @@ class TuningSpec:
         return tuple(idle)
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """The study's name if a command or function plays the matches; otherwise see ``Conditions.unknown_speed``."""
+        """The study's name if a command or function plays the matches; otherwise as ``Conditions.unknown_speed``."""
         return (self.name,) if self.is_by_matches else self.conditions.unknown_speed(limits)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
@@ -452,7 +452,7 @@ def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
 
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Make a specification from plain data. It may have keys without effect, which ``tuning_from_mapping`` refuses."""
+    """Make a specification from plain data, including keys without effect, which ``tuning_from_mapping`` refuses."""
     table = Table(data, where, STUDY, kind="tuning")
     if "match_pairs" in table:
         raise table.error("match_pairs", "none without command, which plays these pairs")
@@ -607,8 +607,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 def _kind_of_slow_match(table: Table, limits: Limits, kind: str) -> str:
     """Default kind of the second validation match, if the first one has the kind ``kind``.
 
-    It is ``off`` without a search limit, and ``fixed`` if the file has ``slow_pairs``. It is also ``off`` if the budget
-    covers the first match, because a second match would cost several times as much. Otherwise it is ``non_regression``.
+    The kind is ``off`` without a search limit, and ``fixed`` if the file has ``slow_pairs``. It is also ``off`` if the
+    budget covers the first match, because a second match would cost several times as much. Otherwise it is
+    ``non_regression``.
     """
     if limits == Limits():
         return "off"

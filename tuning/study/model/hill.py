@@ -38,7 +38,7 @@ The effect of the base's choice has the mean 0.
 MAX_INTERACTING = 16
 """Maximum number of numeric dimensions with interactions.
 
-The dimensions with the largest curvatures interact; interactions of the others change Elo only a little.
+The dimensions with the largest curvatures interact; interactions of other dimensions change Elo only a little.
 """
 LOG_CURVATURE = math.log(400.0)
 """Prior mean of the logarithm of the curvatures. A curvature is in Elo per squared range."""
@@ -116,8 +116,9 @@ class Hill:
     def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
         """Mean vector and precision matrix (inverse covariance) of the normal prior of the model's coefficients.
 
-        ``near_base`` selects the prior of a maximum near the base. It has approximate logarithms of the curvatures,
-        shape (ranges,). The smaller the curvature in a range, the farther the maximum may lie from the base.
+        ``near_base`` selects the prior of a maximum near the base. The array has approximate logarithms of the
+        curvatures, shape (ranges,). The smaller the curvature in a range, the farther the maximum may lie from the
+        base.
         """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
@@ -198,7 +199,7 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
-        """Vectors from each maximum to the points, the Elo that is lost between them, and the derivatives of this loss.
+        """Vectors from each maximum to the points, the Elo lost on the way, and the derivatives of this loss.
 
         The loss has the shape (hills, points) and does not yet level off. Vectors and derivatives have a further axis
         for the numeric dimensions. Choices are ignored.

@@ -24,7 +24,7 @@ IMPORTANCE_SLICES = 20
 SLICE_POINTS = 60
 """Number of values of a range at which reports evaluate the model."""
 KNOWN_DEVIATIONS = NormalDist().inv_cdf(0.95)
-"""If an expected loss is at least this many standard deviations above 0, it is positive with 95 % probability."""
+"""A loss is positive with 95 % probability if its mean is at least this many standard deviations above 0."""
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Sample size, number of trees and tree depth for Optuna's evaluator. Its defaults would take most of a minute."""
 
@@ -100,11 +100,11 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
 
 @dataclass(frozen=True)
 class ParameterKnowledge:
-    """Knowledge of a model about one parameter, while all others have their recommended values."""
+    """Knowledge of a model about one parameter, while all other parameters have their recommended values."""
 
     name: str
     possible: tuple[Value, ...]
-    """Values that may be as good as the recommended one: their loss is positive with less than 95 % probability."""
+    """Values that may be as good as the recommended one: each loses Elo with a probability of at most 95 %."""
     worst: Value
     """The value with the largest expected loss."""
     loss: float

@@ -54,9 +54,9 @@ def _weighed(
     """Choose between ``best``, the maximum of the model with one maximum, and the maxima of the model with two.
 
     The choice has the highest Elo averaged over both models, weighted with their probabilities. A set between two
-    maxima may be the best of one model and bad in the other, while the two maxima are good in both. If there is no
-    model with two maxima, or if it is the more probable one, ``best`` is returned. ``candidates`` has the values of
-    each dimension that the search compares.
+    maxima may be the best of one model and bad in the other, while the two maxima are good in both. ``best`` is
+    returned if there is no model with two maxima, or if that model is the more probable one. ``candidates`` has the
+    values of each dimension that the search compares.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:

@@ -31,14 +31,14 @@ SECOND_SUMMIT_ODDS = 1 / 2
 PAIRS_OF_TWO_HILLS = 600
 """Minimum number of game pairs for a model with two hills (maxima).
 
-Fewer pairs give more information if all of them are played near one maximum.
+With fewer pairs, games near a single maximum give more information.
 """
 PAIRS_PER_RANGE = 100
 """A model with two hills (maxima) needs at least this many game pairs for each dimension with numbers as values."""
 SCREENED = 200
 """Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
-"""Maximum number of results used by the search for a second maximum of the response; only its last stage uses all."""
+"""Maximum number of results in the search for a second maximum of the response; only the last stage uses all."""
 CLIMBS = ((12, 3), (4, 8))
 """Stages of the search for two hills. Each has the number of starting points that it keeps, and the number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
@@ -51,14 +51,14 @@ FIRST_STEEPNESS = np.log([1.5, 4.0])
 TYPICAL_DISPERSION = 0.3
 """Prior dispersion: the variance of a pair's score divided by p (1 - p), with p the expected score.
 
-It would be 1 for single games without draws.
+For single games without draws the dispersion would be 1.
 """
 DISPERSION_WEIGHT = 50.0
-"""Weight of the prior dispersion: it counts like the observed dispersion of this many results."""
+"""The prior dispersion counts like an observed dispersion of this many results."""
 DRAWS = 256
 """Number of random draws from the posterior. It is even, because half of them mirror the other half about the mode."""
 LAST_SPREAD = 1.4
-"""Factor by which the last model of a study spreads its posterior draws. It allows for errors of the model.
+"""Factor by which the last model of a study spreads its posterior draws. The factor allows for errors of the model.
 
 In simulations 90 % intervals then contain the true gain in about 90 % of studies.
 """
@@ -317,7 +317,7 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 def _described(double: Explanation, log_odds: float) -> TwoHills:
     """Maxima, probability and response model of the candidate with two hills.
 
-    ``log_odds`` is the logarithm of its probability divided by the probability of the best candidate with one hill.
+    ``log_odds`` is the natural logarithm of the candidate's odds against the best candidate with one hill.
     """
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = np.vstack([terms, posterior.draws(double.mode)])[:, : hill.at_target.terms]

@@ -125,7 +125,8 @@ class ResponseModel:
     def curvatures(self, values: Values) -> Array:
         """Curvatures, in Elo per squared range, at the maximum that determines the Elo of ``values``; shape (ranges,).
 
-        With two maxima it is the one whose hill is higher at ``values``. The most probable coefficients are used.
+        With two maxima, the hill that is higher at ``values`` determines the Elo. The most probable coefficients are
+        used.
         """
         mode, second = self.mode, False
         if mode._hill.is_double:

@@ -40,7 +40,7 @@ ENDED_METADATA = "tuning rounds ended"
 PLAYOFF_METADATA = "tuning playoff"
 """Key in the store's metadata for the number of rounds before the playoff, and the playoff's number of game pairs.
 
-If the budget covers the validation, a third number follows: the game pairs that are left for it.
+If the budget covers the validation, a third number follows: the game pairs left for the validation.
 """
 RECOMMENDATION_METADATA = "tuning recommendation"
 """Key in the store's metadata for the recommended values that followed from the playoff."""
@@ -68,7 +68,7 @@ class BudgetPeriod:
     last_settings_pairs: int | None = None
     """Number of settings pairs of the last earlier round if the new budget shortened it; otherwise ``None``."""
     playoffs: int = 0
-    """Number of playoffs under earlier, smaller budgets. They no longer affect the recommendation."""
+    """Number of playoffs under earlier, smaller budgets. These playoffs no longer affect the recommendation."""
 
     @property
     def playoff_series(self) -> str:
@@ -85,7 +85,7 @@ def most_search_games(spec: TuningSpec, games: int) -> int:
     """Largest number of games of rounds and playoff under a budget of ``games`` games, after rounding to whole game
     pairs.
 
-    It may exceed ``search_games``, because rounding may lengthen a short playoff.
+    The number may exceed ``search_games``, because rounding may lengthen a short playoff.
     """
     if not spec.validation.is_in_budget:
         return games
@@ -127,7 +127,7 @@ def is_time_to_confirm(model: ResponseModel, best: Values, played: int, followin
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
     """Number of game pairs of the rounds under a budget of ``games`` games, if the playoff gets the part ``share`` of
-    it.
+    the budget.
     """
     return games // 2 - int(games // 2 * share)
 
@@ -146,8 +146,8 @@ def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tupl
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
     """The schedule of a study's rounds under a budget of ``games`` games.
 
-    It includes the rounds ``before``, which began under an earlier budget. With samplers that play trials, new trials
-    are as long as earlier ones; only the number of trials changes.
+    The schedule includes the rounds ``before``, which began under an earlier budget. With samplers that play trials,
+    new trials are as long as earlier ones; only the number of trials changes.
     """
     games = search_games(spec, games)
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
@@ -176,7 +176,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Number of game pairs per trial, for samplers that play trials; ``pairs`` is the number before the playoff."""
+    """Number of game pairs per trial, for samplers that play trials; ``pairs`` is the number for all trials."""
     if spec.is_by_matches and (spec.round_pairs or spec.budget.games is None):
         return spec.round_pairs or COMMAND_PAIRS
     if spec.budget.games is None:
@@ -203,7 +203,7 @@ def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -
 
 
 class BudgetSchedule:
-    """The schedule of rounds under the current budget. Rounds begun under earlier budgets stay in it."""
+    """The schedule of rounds under the current budget. Rounds begun under earlier budgets stay in the schedule."""
 
     def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairResults) -> None:
         self._spec, self._run, self._store, self._games = spec, run, run.store, games
@@ -291,7 +291,7 @@ class BudgetSchedule:
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
     def _rounds_to_play(self) -> tuple[Round, ...]:
-        """The rounds of the schedule; once the playoff has begun, those before it: the search may have ended early."""
+        """The rounds to play. Once the playoff has begun, only earlier rounds: the search may have ended early."""
         playoff = self._store.metadata(PLAYOFF_METADATA)
         return self.rounds if playoff is None else self.rounds[: int(playoff[0])]
 
@@ -328,8 +328,8 @@ class BudgetSchedule:
     def playoff_start(self, finished: int) -> int:
         """Number of the playoff's first game pair in the schedule, after ``finished`` rounds.
 
-        It follows the last round's pairs, so that the playoff uses the next openings. For matches of a command or
-        function, which have no openings, it is 0.
+        The playoff follows the last round's pairs and uses the next openings. For matches of a command or function,
+        which have no openings, the number is 0.
         """
         return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 

@@ -54,7 +54,7 @@ class LimitShares:
     def playoff_share(self, share: float) -> float:
         """The playoff's share of the games for which it takes the part ``share`` of the total processor time.
 
-        The playoff is played at the target limit, whose games may take longer than the others.
+        The playoff is played at the target limit, where games may take longer than at other limits.
         """
         if self.limits == (self.target,):
             return share

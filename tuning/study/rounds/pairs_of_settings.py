@@ -2,9 +2,10 @@
 
 The method is simultaneous perturbation (Spall 1992) around a centre. Before every round the response model is fitted to
 all games; its maximum is the round's centre. The two sets of a settings pair lie on opposite sides of a point near the
-centre, in every dimension at once with a random sign. The more a dimension matters, the closer the two sets are in it.
-Values are rounded to one of the two nearest candidate values at random, the nearer one more often. Such a match
-measures the slope at its middle, whatever the curvature is. Matches with different middles measure the curvature.
+centre, in every dimension at once with a random sign. The more a dimension matters, the smaller the distance of the two
+sets in that dimension. Values are rounded to one of the two nearest candidate values at random, the nearer one more
+often. Such a match measures the slope at its middle, whatever the curvature is. Matches with different middles measure
+the curvature.
 
 Such matches give no information about other regions. So some settings pairs compare the centre with a random set from
 the whole ranges.
@@ -51,13 +52,13 @@ MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
 END_SHARE = 0.25
 """Minimum distance from the ends of a range to the middle between two sets of values that play each other.
 
-It is a fraction of the half width, the distance of each set from the middle.
+The unit is the half width, that is, the distance of each set from the middle.
 """
 SHIFT_SHARE = 0.6
 """Maximum distance from the centre of a round to the middle between two sets of values that play each other.
 
-It is a fraction of the half width, the distance of each set from the middle. The distances are uniformly distributed.
-In the first round the maximum is the whole half width.
+The unit is the half width, that is, the distance of each set from the middle. The distances are uniformly distributed.
+In the first round the maximum is 1.
 """
 EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
@@ -73,7 +74,7 @@ MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
 """Largest budget, in games, under which two sets of values play one game pair against each other.
 
-They play two up to twice this budget, three up to three times this budget, and so on.
+Up to twice this budget they play two game pairs, up to three times this budget three, and so on.
 """
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Maximum number of game pairs of a settings pair."""
@@ -211,8 +212,8 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
 def half_width(pairs: int, curvature: float) -> float:
     """Half width of a settings pair in one dimension: the distance of each set of values from their middle.
 
-    It is a fraction of the range. ``pairs`` is the number of game pairs played before; ``curvature`` is in Elo per
-    squared range.
+    The result is a fraction of the range. ``pairs`` is the number of game pairs played before; ``curvature`` is in Elo
+    per squared range.
     """
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
@@ -239,7 +240,7 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
     """Draw the two sets of values of the settings pair with index ``number`` in the schedule.
 
-    ``pairs`` is the number of game pairs before it. In a space with few values, rounding may make both sets equal. They
+    ``pairs`` is the number of earlier game pairs. In a space with few values, rounding may make both sets equal. Both
     are then drawn again, up to ``MAX_DRAWS`` times in total.
     """
     size = 3 * len(space.dimensions)

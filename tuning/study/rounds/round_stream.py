@@ -83,8 +83,8 @@ class RoundStream:
     def refit(self, *, is_last: bool) -> None:
         """Fit the model to all results if the number of results has grown enough, or if ``is_last``.
 
-        A sampler may have its own candidate for the recommendation, such as the last iterate of SPSA. It then replaces
-        the model's maximum.
+        A sampler may have its own candidate for the recommendation, such as the last iterate of SPSA. Such a
+        candidate replaces the model's maximum.
         """
         self.state.refit(is_last=is_last)
         candidate = self._trials.candidate()

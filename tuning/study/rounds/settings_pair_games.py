@@ -54,9 +54,7 @@ class SettingsPairResults(ABC):
 
     @abstractmethod
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
-        ``first_pair``.
-        """
+        """Number of games that are not stored, among the ``pairs`` game pairs of a series from ``first_pair`` on."""
 
     @abstractmethod
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -67,7 +65,7 @@ class SettingsPairResults(ABC):
         """Outcomes of a settings pair from the first set's point of view; empty if both sets are equal."""
 
     def games_of(self, outcome: Outcome) -> int:
-        """Number of games in an outcome from ``play_parts``, which is a game or a match."""
+        """Number of games in an outcome from ``play_parts``: one, or all games of a match that a command plays."""
         return 1
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
@@ -167,9 +165,7 @@ class SettingsPairGames(SettingsPairResults):
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
-        ``first_pair``.
-        """
+        """Number of games that are not stored, among the ``pairs`` game pairs of a series from ``first_pair`` on."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:

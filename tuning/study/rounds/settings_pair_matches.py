@@ -1,7 +1,8 @@
 """Plays settings pairs as matches of a command or a function, and counts their outcomes.
 
-A file in the run's folder holds the matches, one line of JSON each. All counts come from it. A match is identified by
-both sets of values, its number of game pairs and its seed, which follows from its position in the schedule.
+A file in the run's folder holds the matches, one line of JSON each. All counts come from this file. A match is
+identified by both sets of values, its number of game pairs and its seed, which follows from its position in the
+schedule.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class SettingsPairMatches(SettingsPairResults):
         """Play the matches that are not stored, part by part; return False if the run stopped before the last one.
 
         Once the run's stop flag is set, or a match raises ``KeyboardInterrupt``, no other match begins. Running matches
-        of a command are then terminated and lost; matches of a function are played to their end. ``scores`` are not
-        changed.
+        of a command are then terminated and lost; matches of a function are played to their end. ``finished`` is
+        called with the outcome of each match; ``scores`` stays unchanged.
         """
         stop, threads = self._run.stop, self._run.threads
         asked, running = self._missing_in(parts), dict[Future[Pentanomial], PlannedMatch]()
@@ -127,9 +128,7 @@ class SettingsPairMatches(SettingsPairResults):
         return {self._key(match) for one in pairs for match in self._matches(one)} - self._stored.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games that are not stored, of the ``pairs`` game pairs of a series that begin with number
-        ``first_pair``.
-        """
+        """Number of games that are not stored, among the ``pairs`` game pairs of a series from ``first_pair`` on."""
         start = self._seed(series, first_pair)
         return 2 * sum(seed not in self._seeds for seed in range(start, start + pairs))
 

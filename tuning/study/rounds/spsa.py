@@ -43,7 +43,7 @@ class Iteration:
     """One iteration: two sets of values that play each other, and the change of theta (the current values) per game
     won.
 
-    ``step`` is the change if the first set wins a game; if the second set wins, theta changes by its negative.
+    ``step`` is the change if the first set wins a game; if the second set wins, theta changes by ``-step``.
     """
 
     first: Values
@@ -66,12 +66,12 @@ class Spsa:
     c_end: float = C_END
     """Perturbation of a value at the end of the search, as a fraction of the range; at least half a step.
 
-    It applies to dimensions without a ``c_end`` of their own.
+    Dimensions with a ``c_end`` of their own ignore this value.
     """
     r_end: float = R_END
     """Step at the end of the search: each game won moves a value by ``r_end`` times ``c_end``.
 
-    It applies to dimensions without an ``r_end`` of their own.
+    Dimensions with an ``r_end`` of their own ignore this value.
     """
 
     def start(self) -> Theta:
@@ -125,8 +125,8 @@ class Spsa:
     def after(self, theta: Theta, step: Sequence[Sequence[float]], counts: Pentanomial) -> Theta:
         """Theta (the current set of values) after an iteration.
 
-        ``theta`` is its value before, ``step`` its change for each game that the first set wins, and ``counts`` the
-        outcomes from the first set's point of view.
+        ``theta`` is the set before the iteration, ``step`` the change for each game that the first set wins, and
+        ``counts`` the outcomes from the first set's point of view.
         """
         won = sum((place - 2) * count for place, count in enumerate(counts.counts))
         moved = []

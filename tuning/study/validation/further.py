@@ -97,9 +97,10 @@ def validate_again(
     """Validate the recommendation of a finished study again, against the base on the reserved openings.
 
     By default the validation is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game
-    pairs. With ``pairs`` it is a match of fixed length, which shares no games with sequential tests. A recommendation
-    that a sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays
-    only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    pairs. With ``pairs`` it is instead a match of fixed length, which shares no games with sequential tests. A
+    recommendation that a sequential test accepts is written as a preset, unless a match of the study rejects it. A
+    repeated call plays only the missing games. Raises ``UserError`` if the folder holds no finished study, or another
+    engine's games.
     """
     plan, named = _recommended(directory)
     options = options_for(plan.spec, options)
@@ -201,8 +202,8 @@ def further_validation(
 ) -> PlannedValidation:  # fmt: skip
     """Plan a further validation of the recommendation with the index ``recommendation`` in the run.
 
-    It is a sequential test: of the kind ``gain`` if the study's first validation had this kind, otherwise ``sprt``.
-    With ``pairs`` it is a match of fixed length. Raises ``RunError`` if there are too few openings.
+    The validation is a sequential test: of the kind ``gain`` if the study's first validation had this kind, otherwise
+    ``sprt``. With ``pairs`` it is instead a match of fixed length. Raises ``RunError`` if there are too few openings.
     """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):

@@ -26,7 +26,8 @@ LOOKS = 20
 MIN_BATCH = 5
 """Minimum number of game pairs between two analyses."""
 LATER_BATCHES = 5
-"""Distance between analyses after the planned number of game pairs (the horizon), as a multiple of the distance before.
+"""Distance between analyses after the planned number of game pairs (the horizon), as a multiple of the earlier
+distance.
 """
 HORIZON_SHARE = 0.8
 """Share of the error probability that is spent up to the planned number of game pairs (the horizon)."""
@@ -113,7 +114,7 @@ class GainTest:
     def bound(self, pairs: int) -> float:
         """Value of ``GainState.deviations`` from which on a gain is confirmed after ``pairs`` game pairs.
 
-        It is infinite if the test is not analysed after this number of pairs.
+        The bound is infinite if the test is not analysed after this number of pairs.
         """
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
@@ -129,10 +130,10 @@ class GainTest:
     def estimate(self, counts: Pentanomial) -> SequentialEstimate:
         """The observed Elo, with an interval that is valid although the match may have been ended early.
 
-        The interval is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0
-        exactly if the test confirms a gain. The probability that the true value ever lies outside is at most twice
-        ``error``. Between two analyses the interval is as wide as at the next one. The likelihood of superiority is
-        computed as for a match of fixed length.
+        The interval is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis the interval lies
+        above 0 exactly if the test confirms a gain. The probability that the true value ever lies outside is at most
+        twice ``error``. Between two analyses the interval is as wide as at the next one. The likelihood of superiority
+        is computed as for a match of fixed length.
         """
         if not counts.pairs:
             return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
@@ -231,7 +232,7 @@ def _first_bounds(test: GainTest, number: int) -> tuple[float, ...]:
 def _last_bound(test: GainTest, pairs: int) -> float:
     """Bound of ``GainState.deviations`` at the last analysis up to ``pairs`` pairs.
 
-    For very long tests it is the limit that the bounds approach.
+    For very long tests the result is the limit that the bounds approach.
     """
     longest = test.horizon + LATER_BATCHES * test.batch_pairs * LOOKS * 2
     return _bounds(test, len(test.analyses(test.next_analysis(min(pairs, longest)))))[-1]

@@ -57,7 +57,7 @@ def _is_ours(path: Path) -> bool:
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """TOML text of the file: comments about the validation and the identity ``engine``, then the settings.
 
-    A preset has only the settings that differ from the engine's defaults; a tournament player has all of them.
+    A preset has only the settings that differ from the engine's defaults; a tournament player has all settings.
     """
     low, high = map(signed, verdict.interval)
     gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"

@@ -60,14 +60,12 @@ class ValidationMatches(ValidationResults):
         """Play the missing matches of the game pairs in ``parts``; return False if the run stopped before the last one.
 
         ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on matches in
-        progress.
+        progress. ``finished`` is called with each match's outcome; ``scores`` stays unchanged.
         """
         return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games in the matches of these game pairs that are not stored; ``pairs`` are indices into
-        ``pair_numbers``.
-        """
+        """Number of missing games of some pairs; ``pairs`` is a range of indices into ``pair_numbers``."""
         return self.matches.missing_games(self._pair(pairs))
 
     def counts(self, pairs: range) -> Pentanomial:

@@ -29,8 +29,8 @@ MAX_OWN_VALIDATIONS = 2
 """Maximum number of a study's own validations. Further validations (``elolab validate``) have numbers from this one on.
 """
 VALIDATED_METADATA = "tuning validated"
-"""Key in the store's metadata for the run's validated recommendations, in order. A larger budget may lead to another
-one.
+"""Key in the store's metadata for the run's validated recommendations, in order. A larger budget may lead to a
+further recommendation.
 """
 HORIZONS_METADATA = "tuning horizons"
 """Key in the store's metadata for the number of game pairs for which each test of a gain is planned.
@@ -252,9 +252,7 @@ class ValidationGames(ValidationResults):
         return self.table.play_parts(matches, finished, scores)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games of these game pairs that the store lacks; ``pairs`` is a range of indices into
-        ``pair_numbers``.
-        """
+        """Number of missing games of some pairs; ``pairs`` is a range of indices into ``pair_numbers``."""
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
@@ -280,8 +278,8 @@ class InterimAnalyses:
     """The interim analyses of a validation, at the numbers of game pairs that ``PlannedValidation.looks`` returns.
 
     The match is divided into parts that end at these numbers. A part is analysed when its games and all earlier games
-    have ended. Until then, up to ``overlap`` later parts may begin. The ``overlap`` parts after the one
-    that decides are also played, so that the games do not depend on the concurrency, but the verdict ignores them.
+    have ended. Until then, up to ``overlap`` later parts may begin. The ``overlap`` parts after the deciding part are
+    also played, so that the games do not depend on the concurrency, but the verdict ignores these parts.
     """
 
     def __init__(
