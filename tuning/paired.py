@@ -104,6 +104,7 @@ class PairedObjective:
                 "on, the first one at least as large"
             )
         self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
+        self.space.refuse_base_outside("base")
         self._match, self._seed, self._map = match, seed, map_matches
         self._matches, self._pairs_per_match = pairs_per_trial // pairs_per_match, pairs_per_match
         self._pairs = self._matches * pairs_per_match

@@ -68,8 +68,6 @@ class StagePlan:
     concurrency: int = 1
     is_bound: bool = True
     """Whether the number of games is a maximum: fewer games may suffice."""
-    paced_by: StagePlan | None = None
-    """Plan for the same folder whose ``pace`` this plan uses; ``None`` if this plan computes its own."""
 
     @property
     def games(self) -> int:
@@ -104,8 +102,6 @@ class StagePlan:
 
         The ratio is 1 if no games are stored.
         """
-        if self.paced_by is not None:
-            return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
         if not expected or not (self.directory / STORE_NAME).is_file():
             return 1.0

@@ -384,6 +384,8 @@ def test_a_recommendation_is_validated_again(tmp_path: Path, capsys: pytest.Capt
     assert main(["validate", "run", "--maximum-pairs", "40"]) == 0
     assert main(["validate", "run", "--pairs", "5"]) == 0
     assert (tmp_path / "calls").read_text().count("\n") == calls.count("\n") + 1
+    games = json.loads((tmp_path / "run" / "status.json").read_text("utf-8"))["games"]
+    assert games["planned"] == games["played"]
     assert main(["validate", "run", "--limit", "nodes=100"]) == 2
     assert "a command's matches have no limit" in capsys.readouterr().err
 

@@ -84,6 +84,10 @@ def test_samplers_of_optuna_play_the_base_and_get_the_same_recommendation(sample
 def test_wrong_input_is_named() -> None:
     with pytest.raises(UserError, match="base: mode is missing"):
         elolab.PairedObjective(match, DISTRIBUTIONS, {"place": 0.2, "rate": 0.1, "count": 4})
+    for outside in (-0.1, "0.2"):
+        with pytest.raises(UserError, match=r"base: place = \S+ in the base, expected .* range .* 0(\.0)? to 1"):
+            elolab.PairedObjective(match, DISTRIBUTIONS, {**BASE, "place": outside})
+    elolab.PairedObjective(match, DISTRIBUTIONS, {**BASE, "count": 5, "mode": "old"})  # between steps, another choice
     broken = elolab.PairedObjective(lambda one, other, pairs, seed: 3.0, DISTRIBUTIONS, BASE)
     study = optuna.create_study(direction="maximize", sampler=broken.sampler())
     with pytest.raises(UserError, match=r"the match returned 3\.0"):

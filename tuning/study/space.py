@@ -203,6 +203,18 @@ class Space:
     def _by_name(self) -> dict[str, Dimension]:
         return {dimension.name: dimension for dimension in self.dimensions}
 
+    def refuse_base_outside(self, where: str) -> None:
+        """Raise ``ConfigurationError`` if a value of the base lies outside its range, where the model knows nothing.
+
+        A value between two steps, or one that is none of the choices, is allowed. ``where`` begins the message.
+        """
+        for one, value in zip(self.dimensions, self.default_values, strict=True):
+            if not one.choices and not (isinstance(value, int | float) and one.low <= value <= one.high):
+                raise ConfigurationError(
+                    f"{where}: {one.name} = {format_toml(value)} in the base, expected a value in the range that is "
+                    f"searched, {format_toml(one.low)} to {format_toml(one.high)}; change the range or the base"
+                )
+
     def _is_active(self, name: str, values: Mapping[str, Value]) -> bool:
         if not self.external:
             return is_active(name, values)

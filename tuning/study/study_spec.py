@@ -429,6 +429,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     spec = _tuning_from(data, where)
     idle = next((key for key in spec.keys_without_effect if key in data), None)
     refuse_spsa_keys(spec.space, spec.sampler, where)
+    spec.space.refuse_base_outside(where)
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(

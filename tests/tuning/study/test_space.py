@@ -191,6 +191,8 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ),
         ({"validation": {"preset": "../x"}}, ["preset", "without folder"]),
         ({"limit": "node=100"}, ["study.toml", "limit 'node=100'"]),
+        ({"set": {"null_depth": 8}}, ["study.toml: null_depth = 8 in the base", "the range that is searched, "]),
+        ({"dimensions": {"null_depth": {"low": 4, "high": 6}}}, ["study.toml: null_depth = 3 in the base", "4 to 6"]),
     ],
 )
 def test_mistakes_in_a_study_are_refused(changes: dict[str, Any], words: list[str]) -> None:

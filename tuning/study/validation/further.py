@@ -14,6 +14,7 @@ from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.errors import argument
+from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.console_words import validation_name
@@ -168,8 +169,9 @@ def plan_of_validation(
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
     """The planned games of a further validation, for display before it starts, and the run's specification.
 
-    The study's stored games give the estimate of the duration. With ``accepts_changes`` another engine may continue the
-    run. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    The folder's other games are a second stage without missing games; their durations predict the validation's. With
+    ``accepts_changes`` another engine may continue the run. Raises ``UserError`` if the folder holds no finished study,
+    or another engine's games.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -186,14 +188,17 @@ def plan_of_validation(
         series = validation_series(validation_number(store, planned, records=False), recommendation)
         # Tests of a command's matches share them, whatever their series.
         is_shared = plan.spec.is_by_matches and planned.kind == GAIN
-        stored = stored_by_series(store)[validation_series(0) if is_shared else series]
+        counts = stored_by_series(store)
+        stored = counts[validation_series(0) if is_shared else series]
     games, seconds = 2 * planned.pairs, estimated_game_seconds([planned.limits])
     reach = reach_of_validation(plan, planned, "--maximum-pairs {pairs}")
     unknown = plan.spec.unknown_speed([planned.limits]) if plan.spec.is_by_matches else ()
     stage = GameStage(validation_name(0), games, seconds, min(stored, games), unknown_speed=unknown, reach=reach)
     study = plan_of_run(plan, directory, concurrency)
-    is_bound = pairs is None
-    return StagePlan(plan.spec.name, directory, (stage,), concurrency, is_bound, paced_by=study), purpose
+    usual = sum(one.stored * one.game_seconds for one in study.stages) / study.stored
+    rest = counts.total() - stage.stored
+    others = GameStage(console("elolab.tuning")("stage.others"), rest, usual, rest)
+    return StagePlan(plan.spec.name, directory, (stage, others), concurrency, pairs is None), purpose
 
 
 def further_validation(

@@ -201,12 +201,15 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert all(is_reserved_for_validation(record.opening) for record in again)
     assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
     assert len(records_in(folder / "out")) == study_result.games + 8
+    games = json.loads((folder / "out" / "status.json").read_text("utf-8"))["games"]
+    assert games["planned"] == games["played"] == study_result.games + 8
     capsys.readouterr()
     for pairs, missing in ((6, 4), (3, 0)):  # a dry run counts what is there, and knows how long the others took
         words = ["validate", out, "--limit", "nodes=200", "--pairs", str(pairs), "--dry-run", "--json"]
         assert command_line.main(words) == 0
         planned = json.loads(capsys.readouterr().out)
-        assert (planned["games"], planned["games"] - planned["stored"]) == (2 * pairs, missing)
+        assert (planned["stages"][0]["games"], planned["games"] - planned["stored"]) == (2 * pairs, missing)
+        assert planned["stored"] == study_result.games + 8
         assert (planned["seconds"] > 0) == (missing > 0)
     assert command_line.main(["validate", out, "--pairs", "100000", "--dry-run"]) == 2
     assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
