@@ -265,7 +265,8 @@ _LATEX_SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     **{sign: f"\\{sign}" for sign in "&%$#_"},
     "\N{MINUS SIGN}": "$-$", "±": r"$\pm$", "∞": r"$\infty$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$",
-    "–": "--", "…": r"\ldots{}",
+    "–": "--", "…": r"\ldots{}", "<": "$<$", ">": "$>$", "|": "$|$", "→": r"$\to$",
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
 }  # fmt: skip
 _TO_LATEX = str.maketrans(_LATEX_SIGNS)
 
@@ -282,7 +283,7 @@ def latex_tables(document: Document) -> str:
             for one in shown:
                 if isinstance(one, TextTable) and one.rows:
                     tables.append(_latex_table(one, title, f"tab:{section.name}-{len(tables) + 1}"))
-    about = r"% \usepackage{array,booktabs}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
+    about = r"% \usepackage{array,booktabs,graphicx}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
     return "\n\n".join([f"% {document.title}\n{about}", *tables]) + "\n"
 
 
@@ -292,42 +293,57 @@ _LATEX_GAP = 2
 """Width of the gap between two columns of a LaTeX table, in characters: twice a ``\\tabcolsep`` of 4 pt."""
 _LATEX_CHARACTER = 0.53
 """Mean width of a Latin character in a LaTeX table, in em."""
-_UNBROKEN = re.compile(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+")
-"""Matches text that no line break may divide: one Chinese character, or other characters without a space."""
+_LATEX_PIECES = re.compile(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+?(?:[-_=/,](?=\w)|(?=[\s\u2e80-\uffef]|$))")
+"""Matches text that no line break may divide: a Chinese character, or a word up to its end or one of ``-_=/,``."""
 
 
-def _latex_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
-    """The column types of a table in LaTeX. If the table is too wide, text breaks into lines in its widest columns.
+def _latex_widths(columns: Sequence[Sequence[str]], kinds: Sequence[str]) -> list[int]:
+    """Widths of the columns of a LaTeX table, in characters.
 
-    Words stay whole, so a table of many columns may still be too wide.
+    If the table is too wide, text breaks into lines in its widest columns.
+    Cells with numbers break only if that is not enough. Parts of words stay whole, and no column is narrower than a few
+    capital letters, so the table may still be too wide.
     """
-    columns = list(zip(*lines, strict=True))
-    longest = [max(map(columns_of, column)) for column in columns]
+    widths = [max(map(columns_of, column)) for column in columns]
     least = [
-        max((columns_of(word) for cell in column for word in _UNBROKEN.findall(cell)), default=0) for column in columns
+        max(columns_of(part) for cell in ("LLWW", *column) for part in _LATEX_PIECES.findall(cell))
+        for column in columns
     ]
-    widths = longest.copy()
-    while widths != least and sum(widths) + _LATEX_GAP * len(widths) > _LATEX_LINE:
-        widest = max((place for place, width in enumerate(widths) if width > least[place]), key=widths.__getitem__)
-        widths[widest] -= 1
-    types = []
-    for kind, width, natural in zip(kinds, widths, longest, strict=True):
-        side, ragged = ("r", "left") if kind == NUMBER else ("l", "right")
-        types.append(
-            side if width == natural else rf">{{\ragged{ragged}\arraybackslash}}p{{{_LATEX_CHARACTER * width:.2f}em}}"
-        )
-    return "".join(types)
+    whole = [
+        max(width, *map(columns_of, cells)) if kind == NUMBER else width
+        for (_, *cells), kind, width in zip(columns, kinds, least, strict=True)
+    ]
+    for smallest in (whole, least):
+        while _is_too_wide(widths) and (
+            wide := [place for place, width in enumerate(widths) if width > smallest[place]]
+        ):
+            widths[max(wide, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _is_too_wide(widths: Sequence[int]) -> bool:
+    return sum(widths) + _LATEX_GAP * len(widths) > _LATEX_LINE
 
 
 def _latex_table(table: TextTable, caption: str, label: str) -> str:
     lines = [[f"{title} ({unit})" if unit else title for title, unit in table.heads], *table.rows]
-    columns = _latex_columns(lines, table.kinds)
-    head, *rows = (" & ".join(cell.translate(_TO_LATEX) for cell in line) + r" \\" for line in lines)
+    columns = list(zip(*lines, strict=True))
+    widths, types, cells = _latex_widths(columns, table.kinds), "", []
+    for column, width, kind in zip(columns, widths, table.kinds, strict=True):
+        side, ragged = ("r", "left") if kind == NUMBER else ("l", "right")
+        texts = [cell.translate(_TO_LATEX) for cell in column]
+        if width < max(map(columns_of, column)):
+            side = rf">{{\ragged{ragged}\arraybackslash}}p{{{_LATEX_CHARACTER * width:.2f}em}}"
+            texts = [re.sub(r"(?<=[_=/,])(?=\w)", r"\\allowbreak{}", text) for text in texts]
+        types += side
+        cells.append(texts)
+    head, *rows = (" & ".join(line) + r" \\" for line in zip(*cells, strict=True))
+    fitted = (r"\resizebox{\linewidth}{!}{%", "}") if _is_too_wide(widths) else ("", "")
     return "\n".join(
-        (
+        filter(None, (
             r"\begin{table}", r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}",
-            rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}",
-            rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
-            r"\end{tabular}", r"\end{table}",
-        )
+            rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}", fitted[0],
+            rf"\begin{{tabular}}{{{types}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
+            r"\end{tabular}" + fitted[1], r"\end{table}",
+        ))
     )  # fmt: skip

@@ -68,12 +68,12 @@ def test_tables_for_latex_are_written_on_request_and_then_kept_up_to_date(run: P
 
 
 def test_signs_of_latex_are_escaped() -> None:
-    table = table_of(["player", "Elo \N{PLUS-MINUS SIGN}"], [[r"a_b & {c} 5% #1 \d", "\N{MINUS SIGN}3.0"]], [1])
+    table = table_of(["player", "Elo \N{PLUS-MINUS SIGN}"], [[r"a_b & {c} 5% #1 \d >|", "\N{MINUS SIGN}3.0"]], [1])
     text = latex_tables(Document("cup", "", "", (Section("one", "One", (Heading("Its head"), table)),)))
     assert r"\caption{Its head}" in text
     assert r"\label{tab:one-1}" in text
     assert r"\begin{tabular}{lr}" in text
-    assert r"a\_b \& \{c\} 5\% \#1 \textbackslash{}d & $-$3.0 \\" in text
+    assert r"a\_b \& \{c\} 5\% \#1 \textbackslash{}d $>$$|$ & $-$3.0 \\" in text
     assert r"player & Elo $\pm$ \\" in text
 
 
@@ -85,3 +85,18 @@ def test_the_widest_column_of_a_table_for_latex_has_lines_that_break(meaning: st
     assert columns
     em_of_line = 345 / 8.5  # of a line in the class article, in points, and of \footnotesize
     assert 15 < float(columns[1]) < em_of_line - 0.53 * len("late_move_pruning" + "Recommended")
+
+
+def test_numbers_of_a_table_for_latex_break_last_and_the_rest_is_scaled() -> None:
+    heads = [f"title {number} of several words" for number in range(4)]
+    text = latex_tables(
+        Document("cup", "", "", (Section("one", "One", (table_of(heads, [["+1217.4 ± 730.3"] * 4], range(4)),)),))
+    )
+    assert "resizebox" not in text
+    assert text.count("730.3") == 4
+    assert all(float(width) >= 0.53 * len("+1217.4 ± 730.3") for width in re.findall(r"p\{([\d.]+)em\}", text))
+    long = [["limit=clock=4+0.04,node_clock=100000"] * 12]
+    text = latex_tables(Document("cup", "", "", (Section("one", "One", (table_of(["limit"] * 12, long, []),)),)))
+    assert r"limit=\allowbreak{}clock=\allowbreak{}4+0.04,\allowbreak{}node\_\allowbreak{}clock" in text
+    assert "\\resizebox{\\linewidth}{!}{%\n\\begin{tabular}" in text
+    assert "\\end{tabular}}\n" in text
