@@ -36,8 +36,7 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.games import game_named
 
 GAMES = {"1": (8, 160), "1000": (4, 40), "2+0.02": (2, 6)}
-"""Games in the short and in the long match, by limit, with one game at a time; scaled by the root of the concurrency.
-"""
+"""Numbers of games of the short and the long match, by limit; multiplied by the root of the games at a time."""
 OPENING_PLIES = 6
 MOST_MOVES = 100
 """Number of moves of each side after which a game is drawn."""
@@ -180,7 +179,7 @@ def _print_rows(limit: str, count: int, runs: dict[str, list[tuple[Run, Run]]]) 
 
 
 def _spread(values: Sequence[float]) -> str:
-    """Median and range of the values as text."""
+    """Median and range of repeated measurements as text."""
     digits = 0 if max(values) >= 100 else 1 if max(values) >= 10 else 2
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 

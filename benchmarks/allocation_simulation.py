@@ -40,7 +40,7 @@ from elolab.tuning.ablation.comparison_verdicts import (
 DRAW_RATE = 0.4
 """Share of draws between equal players."""
 OPENING_DEVIATION_ELO = 60.0
-"""Standard deviation of the advantage that an opening gives to a colour, on the scale of ``chances``."""
+"""Standard deviation of the advantage of a colour in an opening, as a difference of strength (see ``chances``)."""
 ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
 """Simulated effects of removing a feature, in logistic Elo: large losses, no effect, and gains."""
 ABLATION_PAIRS = 1000
@@ -53,10 +53,11 @@ OPENING_POINTS = 32
 
 
 def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of a loss and of a draw in Davidson's model, for differences of strength.
+    """Probabilities of a loss and of a draw in Davidson's model, given differences of strength: three arrays of one
+    shape.
 
-    Without draws, these differences would be logistic Elo. The more draws there are, the less a difference changes the
-    score: with 40 % draws, 10 points are worth 5.9 Elo.
+    Without draws, a difference of strength would be logistic Elo. The more draws there are, the less a difference
+    changes the score: with 40 % draws, a difference of 10 is worth 5.9 Elo.
     """
     odds = 10 ** (strengths / 400)
     weight = 2 * DRAW_RATE / (1 - DRAW_RATE) * np.sqrt(odds)
@@ -65,7 +66,7 @@ def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache
 def strength_of(elo: float) -> float:
-    """Difference of strength in Davidson's model that scores like ``elo`` (logistic), averaged over openings."""
+    """Difference of strength in Davidson's model that has, averaged over openings, the score of ``elo`` (logistic)."""
     points, weights = np.polynomial.hermite_e.hermegauss(OPENING_POINTS)
     low, high = -20 * abs(elo) - 1, 20 * abs(elo) + 1
     for _ in range(60):
@@ -77,7 +78,7 @@ def strength_of(elo: float) -> float:
 
 
 def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.Generator) -> np.ndarray:
-    """Simulate outcomes of pairs: 0 to 4 stand for LL, LD, even, WD and WW. The shape is (comparisons, pairs).
+    """Simulate outcomes of game pairs: 0 to 4 half points of the variant, LL to WW. The shape is (comparisons, pairs).
 
     All comparisons have the same openings. ``effects`` are in logistic Elo, like all Elo figures of ablations.
     """
@@ -98,7 +99,7 @@ class Outcome:
 
 
 def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
-    """Play a whole run on outcomes from ``simulated_pairs``, with the code that allocates games in ablations."""
+    """Play a whole ablation on outcomes from ``simulated_pairs``, with the code that allocates games in ablations."""
 
     def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:
@@ -130,7 +131,7 @@ class Comparison:
     """The sequential allocation compared with an equal split of the games."""
 
     same: float
-    """Share of comparisons with the same verdict, or none, in both."""
+    """Share of comparisons in which the allocation and the equal split give the same verdict, or both give none."""
     games: float
     """Number of games of the allocation divided by the number of games of the equal split."""
     false: tuple[float, float]
@@ -138,7 +139,7 @@ class Comparison:
     decided: tuple[float, float]
     """Share of comparisons that get a verdict: in the allocation, and in the equal split."""
     contradictions: float
-    """Share of comparisons on which both have a verdict, but different ones."""
+    """Share of comparisons in which the allocation and the equal split both give a verdict, but different ones."""
 
 
 def beside_equal_split(

@@ -44,7 +44,7 @@ SHORT = 4
 """Number of games of the shorter run."""
 RULES = Rules()
 PINNED: list[str] = []
-"""Command and arguments that pin a program to its processor, put before its command line; empty without pinning."""
+"""Command and arguments, put before a program's command line, that pin the program to a processor; may be empty."""
 SOURCE = Path(__file__).parent / "free_engine.c"
 
 
@@ -142,7 +142,7 @@ def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
 
 
 class _BareProgram:
-    """A program and a poll object for its output."""
+    """A started program, with a poll object that waits for the program's output."""
 
     def __init__(self, setting: Setting) -> None:
         self._process = subprocess.Popen(
@@ -189,7 +189,7 @@ class _Arena:
         """Moves of the last game."""
 
     def __call__(self, games: int) -> tuple[float, int]:
-        """Play ``games`` games; return the processor seconds of this process, and the number of moves."""
+        """Play ``games`` games; return the processor seconds of this process, and the total number of moves."""
         self._runs += 1
         directory = self._folder / f"run {self._runs} of {id(self)}"
         began = time.process_time()

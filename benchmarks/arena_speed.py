@@ -50,7 +50,7 @@ GOALS = {"plain": "at least 0.9", "against": "at least 2"}
 
 @dataclass(frozen=True)
 class Measured:
-    """Time that some games, or the searches in them, took."""
+    """Totals of some games, or of the searches in them: games, plies, nodes, processor time and elapsed time."""
 
     games: int
     plies: int
@@ -64,7 +64,7 @@ class Measured:
 
 
 def main() -> None:
-    """Measure and print both speeds, their ratio, and the ratio to the other version."""
+    """Measure and print the speeds of tournaments and of plain searches, and the ratios to compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repeats", nargs="?", type=int, default=5)
     parser.add_argument("--game", choices=("xiangqi", "othello"), default="xiangqi")
@@ -119,7 +119,7 @@ def _ratios(speeds: list[float], others: list[float]) -> list[float]:
 
 
 class Version:
-    """A process of a checkout, which has compiled everything it needs and waits for work."""
+    """A process that runs one checkout's code, has compiled everything it needs, and waits for work."""
 
     def __init__(self, checkout: Path, game: str, pairs: int) -> None:
         command = [sys.executable, __file__, "--worker", "--game", game, "--pairs", str(pairs)]
@@ -130,7 +130,7 @@ class Version:
         self.ask("load", 1)
 
     def ask(self, work: str, threads: int) -> Measured:
-        """Send one kind of work that ``_work`` accepts, and return its measurements."""
+        """Let the process do ``work``, one of the kinds that ``_work`` accepts; return the measurements."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{work} {threads}\n")

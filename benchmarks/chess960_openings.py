@@ -37,7 +37,7 @@ def back_rank(number: int) -> str:
 
 
 def start_position(white: int, black: int) -> str:
-    """FEN of the start position with these arrangements for White and Black."""
+    """FEN of the start position with the arrangements number ``white`` for White and ``black`` for Black."""
     own, other = back_rank(white), back_rank(black).lower()
     return f"{other}/pppppppp/8/8/8/8/PPPPPPPP/{own} w KQkq - 0 1"
 

@@ -132,7 +132,7 @@ def measure_elolab(plies: int, folder: Path, count: int, games: int) -> Measured
 
 
 def _overslept(record: GameRecord) -> bool:
-    """Whether the engine that lost on time took too long by its own clock, which its last line shows."""
+    """Whether the engine that lost on time took too long by its own clock, according to its last line of output."""
     reported_us = _NODES.findall("\n".join(record.detail["dialogue"]))
     return bool(reported_us) and int(reported_us[-1]) / 1000 > THINK_MS + MARGIN_MS
 
@@ -172,7 +172,7 @@ def play_here(folder: Path, count: int, games: int, plies: int) -> None:
 
 
 def measure_fastchess(plies: int, program: str, folder: Path, count: int, games: int) -> Measured:
-    """Play with fastchess (``program``); adds half a millisecond to its times, because they are truncated."""
+    """Play with fastchess (``program``), which truncates times; half a millisecond is added to each move's time."""
     engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",

@@ -64,7 +64,7 @@ def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency:
 
 
 def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
-    """Print each loss on time. Return how many the engine caused, and in how many it was not running."""
+    """Print each loss on time; return the number of losses by the engine, and of losses while it was not running."""
     counts = [0, 0]
     for record in records:
         if record.reason == "time_forfeit":
@@ -81,7 +81,7 @@ def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
 
 
 def report(what: str, records: Sequence[GameRecord], seconds: float) -> None:
-    """Print the losses on time in the match ``what``, which took ``seconds``, with the slowest move and the load."""
+    """Print the losses on time in the match ``what``, the slowest move, the duration ``seconds`` and the load."""
     own, other = losses(records)
     moves = [move.time_ms for record in records for move in record.moves]
     slowest, plies = max(moves), len(moves) / len(records)

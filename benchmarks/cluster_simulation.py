@@ -58,16 +58,16 @@ from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS
 
 WORKERS = (1, 2, 10, 100, 1000)
 LONG_GAME = 30.0
-"""Seconds per game in the second table, as for a short game with a clock."""
+"""Seconds per game in the second table, as in a short game with a clock."""
 CHUNK_SECONDS = 2.0
 """Target duration of a chunk, in seconds of play."""
 AHEAD = 2
 """Maximum number of chunks in progress per worker."""
 ENOUGH = 0.9
-"""If workers spend at least this share of their time on games that count, they are the limit."""
+"""Share of the workers' time, spent on games that count, from which the workers themselves are the limit."""
 
 GAMES = 40_000
-"""Games of the tournament; also the number of games after which the sequential test ends."""
+"""Number of games of the tournament, and number of games after which the sequential test ends."""
 TUNING_GAMES = 16_000
 VALIDATION_GAMES = 4_000
 COMPARISONS, COMPARISON_PAIRS, LOOKS = 15, 1_000, 10
@@ -93,11 +93,11 @@ class Costs:
     variation: float
     """Standard deviation of a game's duration divided by the mean."""
     chunk: float
-    """The scheduler's processor time for one chunk, in both directions."""
+    """The scheduler's processor time to send one chunk to a worker and to return the results."""
     result_bytes: float
-    """Size of a game's record on the wire, in bytes."""
+    """Size of a game's record, in bytes, when the worker sends it to the client."""
     bytes_per_second: float
-    """Transfer rate of the wire, in bytes per second."""
+    """Transfer rate of the network between client and workers, in bytes per second."""
     unpack: float
     """The client's time to decode one received record."""
     commit: float
@@ -110,7 +110,7 @@ class Costs:
     """Numbers of known games, each with the time to fit the response model to them and find its maximum."""
 
     def commit_of(self, games: int, *, is_one: bool) -> float:
-        """Time to store ``games`` games, in one commit (``is_one``) or each in its own."""
+        """Time to store ``games`` games: in one commit if ``is_one``, otherwise each in a commit of its own."""
         return self.commit + (games - 1) * self.row if is_one else games * self.commit
 
     def fit(self, games: int) -> float:
@@ -141,10 +141,10 @@ class Schedule(Protocol):
     """Name of the reason why workers wait while no game may begin."""
 
     def allowed(self) -> int:
-        """Number of games that may have begun by now; they are the first ones in order."""
+        """Number of games that may have begun by now. They are the games with the lowest numbers, from 0 on."""
 
     def ended(self, games: Sequence[int]) -> float:
-        """Note that games are stored; return how many seconds the client then works before it knows the next games."""
+        """Note that games are stored; return for how many seconds the client works before further games may begin."""
 
     def known(self) -> None:
         """Note that the client has done the work that ``ended`` announced, so that further games may begin."""
@@ -166,8 +166,8 @@ class Batches:
     ) -> None:
         """Make batches of ``sizes`` games; batch i begins when the first ``needs[i]`` batches are complete.
 
-        ``waiting`` names the reason for waiting. ``thinking`` returns the client's seconds of work once a number of
-        batches is complete.
+        ``waiting`` names the reason for waiting. ``thinking(complete)`` returns how many seconds the client works once
+        ``complete`` batches are complete.
         """
         self._ends = list(itertools.accumulate(sizes))
         self._needs, self._thinking = needs, thinking
@@ -232,7 +232,7 @@ def tournament(games: int) -> Batches:
 
 
 def tuning(games: int, overlap: int, costs: Costs) -> Batches:
-    """The schedule of a study with default settings: its rounds, with the given overlap, and its playoff."""
+    """A study with default settings: its rounds, with ``overlap`` further rounds in progress, and its playoff."""
     pairs = games // 2 - int(games // 2 * SHARE)
     each = game_pairs_per_settings_pair(games)
     round_pairs = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each)) * each
@@ -253,12 +253,12 @@ def tuning(games: int, overlap: int, costs: Costs) -> Batches:
 
 
 def looks(sizes: Sequence[int]) -> Batches:
-    """A schedule of interim analyses. ``sizes`` has the number of games that each analysis adds."""
+    """A schedule of interim analyses (looks). ``sizes`` has the number of games that each analysis adds."""
     return Batches(sizes, range(len(sizes)), "look")
 
 
 def validation(games: int, overlap: int) -> Batches:
-    """A sequential test of a recommendation that ends after ``games`` games, with ``overlap`` analyses in progress."""
+    """A sequential test that ends after ``games`` games, with ``overlap`` further interim analyses in progress."""
     counted = math.ceil(games / 2 / INTERIM_PAIRS)
     needs = [max(0, look - overlap) for look in range(counted + overlap)]
     schedule = Batches([2 * INTERIM_PAIRS] * len(needs), needs, "look")
@@ -297,11 +297,11 @@ class Outcome:
     used: float
     """Share of the workers' time spent on games that count."""
     lost: dict[str, float]
-    """Other activities of the workers: share of their time by name, largest first."""
+    """Share of the workers' time spent on anything but games that count, by name of the activity, largest first."""
 
     @property
     def limit(self) -> str:
-        """Name of the bottleneck: ``workers``, or the activity that takes most of their remaining time."""
+        """Name of the bottleneck: ``workers``, or the activity that takes most of the rest of the workers' time."""
         return "workers" if self.used >= ENOUGH or not self.lost else next(iter(self.lost))
 
 
@@ -377,7 +377,7 @@ class _Simulation:
         return self._client.doing or "wire"
 
     def _seconds_of(self, games: range) -> float:
-        """Duration of these games. The duration of each game depends only on its number and the seed."""
+        """Total duration, in seconds, of these games. A game's duration depends only on its number and the seed."""
         if games.stop > len(self._times):
             more = max(games.stop - len(self._times), 10_000)
             mean, variation = self._costs.game, self._costs.variation
@@ -494,7 +494,7 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
 
 
 def _commits(records: Sequence[Any]) -> tuple[float, float]:
-    """Seconds to store a game in its own commit, and the same without synchronisation to disk."""
+    """Median seconds to store a game in a commit of its own: with synchronisation to disk, and without."""
     from elolab.arena.play.store import Store
 
     taken = []

@@ -31,7 +31,7 @@ MAY_DIFFER = {
     "reference_time_ms", "reference_nodes_per_second", "speed_ratio", "speed_ratio_low", "speed_ratio_high",
     "time_ratio", "time_ratio_low", "time_ratio_high",
 }  # fmt: skip
-"""Keys and columns that may differ: times, paths, and the engine's version."""
+"""Keys and columns in which results of two versions may differ: times, paths, and the engine's version."""
 KILL_AFTER_GAMES = 6
 
 TUNING = """
@@ -206,7 +206,7 @@ def games(folder: Path) -> list[tuple[str, str]]:
 
 
 def played(folder: Path, kind: str) -> list[Any]:
-    """The data about games that must be equal: keys and digests; for fits only digests."""
+    """The data about a folder's games that must be equal: keys and digests, or for fits only digests."""
     return sorted(digest for _, digest in games(folder)) if kind == "fit-evaluation" else games(folder)
 
 
@@ -227,7 +227,7 @@ def tables(folder: Path) -> dict[str, Any]:
 
 
 def compare(before: Path, after: Path, words: Sequence[str], folder: Path) -> list[str]:
-    """Play one kind of run three times; return descriptions of the differences."""
+    """Play one kind of run with each version, and once begun and resumed; return descriptions of the differences."""
     shown = {name: folder / name for name in ("before", "after", "resumed")}
     said = {"before": play(before, words, shown["before"]), "after": play(after, words, shown["after"])}
     left = killed(before, words, shown["resumed"])

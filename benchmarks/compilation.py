@@ -73,7 +73,7 @@ def _run(task: str, game: str, cache: str, way: str) -> dict[str, float]:
 
 
 def _measure(game: str, way: str) -> dict[str, float]:
-    """All measurements of one method (``way``), by name, beginning with an empty cache."""
+    """All measurements of one method (``way``) of compiling a game, by name with unit."""
     with tempfile.TemporaryDirectory() as cache:
         cold = _run("compile", game, cache, way)
         warm = _run("compile", game, cache, way)

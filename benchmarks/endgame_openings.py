@@ -30,7 +30,7 @@ ELEPHANT = ((2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4))
 PAWN = tuple((file, rank) for file in range(9) for rank in range(5, 10))
 ANYWHERE = tuple((file, rank) for file in range(9) for rank in range(10))
 SQUARES = {"k": GENERAL, "a": ADVISOR, "b": ELEPHANT, "p": PAWN}
-"""Squares (file, rank) where each piece may stand, from its own side's point of view; pawns only across the river."""
+"""Squares (file, rank) where each piece may stand, as seen by the piece's side; pawns only across the river."""
 
 
 def random_board(choice: random.Random) -> str:

@@ -35,13 +35,13 @@ from elolab.tuning.study.space import Values
 TARGET = 20_000
 """Nodes per move of the target limit."""
 BUDGET = 400
-"""Default budget of processor time, in games at the target limit."""
+"""Default budget of processor time, as the number of games at the target limit that take this time."""
 SEEDS = range(31_000, 31_014)
 ROUNDS = 20
 MOVEMENTS = (0.0, 0.03, 0.06)
-"""Standard deviations of the optimum's shift in a dimension, as shares of the range, if nodes per move grow e-fold."""
+"""Standard deviations of the optimum's shift per dimension, as shares of the range, if nodes per move grow e-fold."""
 SHRINKAGE = 0.1
-"""Elo differences are proportional to ``nodes ** -SHRINKAGE``."""
+"""Exponent of the decrease of Elo differences, which are proportional to ``nodes ** -SHRINKAGE`` (nodes per move)."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> fl
 
 
 def spread(counts: Sequence[int]) -> list[int]:
-    """Indices of limits, evenly mixed; index i occurs ``counts[i]`` times."""
+    """Indices of limits in playing order, evenly mixed; index i occurs ``counts[i]`` times."""
     places = [(number + 0.5) / count for count in counts for number in range(count)]
     which = [place for place, count in enumerate(counts) for _ in range(count)]
     return [which[index] for index in np.argsort(places, kind="stable")]

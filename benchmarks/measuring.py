@@ -98,7 +98,7 @@ class UciProgram:
         self._process.stdin.flush()
 
     def until(self, start: str) -> list[str]:
-        """Read lines up to and including the first one that begins with ``start``; return them."""
+        """Read lines up to and including the first one that begins with ``start``, and return all these lines."""
         assert self._process.stdout is not None
         lines = []
         for line in self._process.stdout:

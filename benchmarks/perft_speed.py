@@ -46,7 +46,7 @@ def measure(game: str, depth: int, leaves: int, opponents: Mapping[str, tuple[st
 
 
 def main() -> None:
-    """Measure both games; chess also against Stockfish."""
+    """Measure perft of Xiangqi and of chess, where Stockfish is a further opponent."""
     repeats = count_of(__doc__, "repeats", 7)
     need_program(FAIRY_STOCKFISH)
     pin()

@@ -26,7 +26,7 @@ from elolab.engine.search.driver import think
 
 @jit
 def search_moves(state: Any, search: Any, lists: Any, parameters: Any, moves: Any, side: int) -> Any:
-    """Play ``moves`` (1-d int64) and search each position in which ``side`` moves; returns the number of nodes."""
+    """Play ``moves`` (move codes, 1-d int64), searching before each move of ``side``; returns the number of nodes."""
     nodes = np.int64(0)
     for index in range(moves.size):
         if state.side == side:
@@ -79,7 +79,7 @@ class Searcher:
         return _Line(start.state, np.array(codes, np.int64), players, nodes)
 
     def __call__(self, threads: int) -> PlainSearches:
-        """Repeat all searches in ``threads`` threads; raises ``RuntimeError`` if the number of nodes differs."""
+        """Repeat all searches in ``threads`` threads; raises ``RuntimeError`` unless they have the games' nodes."""
         shares = [self._lines[thread::threads] for thread in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(self._search, [share[:1] for share in shares]))  # compiled, tables touched

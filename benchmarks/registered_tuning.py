@@ -34,7 +34,7 @@ SPSA_STEP = 0.02
 def study(content: dict[str, Any], sampler: str, spsa_share: float) -> dict[str, Any]:
     """The study's file, as a dictionary, with another sampler; for SPSA, with schedules that suit the budget.
 
-    ``spsa_share`` is the perturbation at the end, as a share of each range.
+    ``spsa_share`` is SPSA's perturbation at the end of the study, as a share of each parameter's range.
     """
     found = content | {"sampler": sampler, "name": f"{content['name']}-{sampler}"}
     if sampler == "spsa":
@@ -49,7 +49,7 @@ def study(content: dict[str, Any], sampler: str, spsa_share: float) -> dict[str,
 
 
 def longer(limits: Limits) -> Limits:
-    """Limits with ``FACTOR`` times the nodes; raises ``SystemExit`` if they have none."""
+    """Limits with ``FACTOR`` times the nodes; raises ``SystemExit`` if ``limits`` have no node limit."""
     if limits.nodes is None:
         raise SystemExit("the tuning has no limit in nodes: give --limit for the final match")
     return replace(limits, nodes=FACTOR * limits.nodes)

@@ -31,7 +31,7 @@ class Comparison:
     goals: dict[str, str]
     """Goal for the speed of each elolab preset, as a multiple of the opponent's speed."""
     their_nodes: int
-    """Nodes of each search of the opponent."""
+    """Number of nodes of each search by the opponent."""
 
 
 COMPARISONS = {
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _search_by(opponent: UciProgram, text: str, nodes: int) -> tuple[int, float]:
-    """Nodes and processor seconds of the opponent's search of the position ``text``."""
+    """The nodes and processor seconds of the opponent's search of the position ``text``, limited to ``nodes``."""
     opponent.new_game()
     opponent.send(f"position fen {text}")
     start = opponent.cpu_seconds()

@@ -27,14 +27,14 @@ from elolab.engine.settings.parameters import PARAMETERS, Parameter, Value, find
 SMALL_RANGE = 130
 """Largest range of a number that is changed by steps of one. Numbers with larger ranges are changed by a fifth.
 
-A step may be too small to matter, so four steps are tried, too. A number that is off is also set to the middle of its
-range for tuning.
+One such step may be too small to matter, so four steps are tried, too. A number whose value switches its technique off
+is also set to the middle of its range for tuning.
 """
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A change to a parameter, and ways to make it. At least one of them must change the signature."""
+    """A change to a parameter, and ways to make it. At least one of the ways must change the signature."""
 
     row: str
     kind: str
@@ -65,9 +65,7 @@ def others(row: Parameter, value: Value) -> tuple[Value, ...]:
 
 
 def mutations_of(row: Parameter) -> Iterator[Mutation]:
-    """Yield the changes to one parameter that the signature must notice: of its default, and of each value in a
-    variant.
-    """
+    """Yield the changes to a parameter that the signature must notice: of its default, and of values in variants."""
     default = row.default_for(row.games[0] if len(row.games) == 1 else None)
     settings = {
         name: {**resolve(overrides_of(name)), row.name: overrides_of(name).get(row.name, default)}
@@ -99,7 +97,7 @@ def mutations(rows: tuple[Parameter, ...] = PARAMETERS) -> Iterator[Mutation]:
 
 @cache
 def baseline(game: str, variant: str) -> tuple[int, ...]:
-    """Nodes of each search of the unchanged variant."""
+    """Number of nodes of each search of a game in the unchanged variant."""
     return tuple(search.nodes for search in searches_of(game, variant))
 
 

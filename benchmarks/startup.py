@@ -43,7 +43,7 @@ def _seconds(words: Sequence[str], environment: dict[str, str] | None = None, fi
 
 
 def _measure_help(repeats: int) -> None:
-    """Print the time of ``elolab --help`` and the time of an empty program, and the slowest imports."""
+    """Print the times of ``elolab --help`` and of an empty program, their ratio, and the slowest imports."""
     _seconds([*ELOLAB, "--help"])  # its bytecode may have to be written
     pairs = [(_seconds([*ELOLAB, "--help"]), _seconds(NOTHING)) for _ in range(repeats)]
     report("python -c pass", [nothing for _, nothing in pairs], "s")

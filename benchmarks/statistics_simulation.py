@@ -38,13 +38,13 @@ KINDS = {
     "ordinary": (0.05, 0.20, 0.50, 0.20, 0.05),
     "decisive": (0.20, 0.10, 0.40, 0.10, 0.20),
 }
-"""Probabilities of a pair's outcomes between equal players, by the kind of play."""
+"""Probabilities of the five outcomes of a game pair between equal players, by the kind of play."""
 MATCHES = 10_000
 PAIRS = 100
 SHORT_MATCHES = 4_000
 PAIRS_OF_MATCHES = (1, 2, 3, 5, 7, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 200)
 EXTREME_STRENGTHS = (0, 25, 50, 100, 200, 300, 400, 500, 600)
-"""Elo of the stronger side. The interval of the weaker side is the mirror image."""
+"""Simulated strengths of the stronger side, in Elo. The interval of the weaker side is the mirror image."""
 DRAW_SHARES = (0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 EXTREME_SHAPES = {
     **{f"{draws:.0%} drawn": (((1 - draws) / 2) ** 2, (1 - draws) * draws, (1 - draws) ** 2 / 2 + draws**2,
@@ -56,7 +56,7 @@ EXTREME_SHAPES = {
 }  # fmt: skip
 """Outcome probabilities of a pair between equal players: independent games with draws, then dependent games."""
 LEAST_COVERAGE = 0.93
-"""Minimum coverage of every match, including very short, one-sided and drawish matches."""
+"""Minimum coverage of 95 % intervals in every kind of match, also if it is very short, one-sided or drawish."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
@@ -79,7 +79,10 @@ class Row:
 
 
 def tilted(kind: str | Sequence[float], score: float) -> Array:
-    """A distribution of pair outcomes, or a key of ``KINDS``, tilted exponentially to the mean score ``score``."""
+    """Probabilities of a pair's five outcomes, tilted exponentially to the mean score ``score`` (0 to 1).
+
+    ``kind`` is the distribution to tilt, or its key in ``KINDS``.
+    """
     base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):
@@ -90,7 +93,7 @@ def tilted(kind: str | Sequence[float], score: float) -> Array:
 
 
 def with_normalized_elo(kind: str, elo: float) -> Array:
-    """The distribution of a kind of play, tilted so that it has the normalized Elo ``elo``."""
+    """Probabilities of a pair's outcomes in a kind of play, tilted so that the normalized Elo is ``elo``."""
     low, high = 0.01, 0.99
     for _ in range(60):
         middle = (low + high) / 2
@@ -142,7 +145,7 @@ def coverage_rows(share: float) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Simulated sequential tests that have ended."""
+    """Results of simulated sequential tests that have ended."""
 
     counts: Array
     """Counts of pair outcomes at the end of each test, shape (tests, 5)."""
@@ -151,7 +154,7 @@ class Stopped:
 
     @property
     def pairs(self) -> Array:
-        """Number of pairs of each test."""
+        """Number of pairs of each test, shape (tests,)."""
         pairs: Array = self.counts.sum(axis=1)
         return pairs
 
@@ -224,11 +227,11 @@ def estimate_rows(share: float) -> Iterator[Row]:
 
 
 STRENGTHS_OF_PLAYERS = (0.0, 0.05, 0.3, -0.4, 0.8, -1.2)
-"""Strengths of the players as natural logarithms; the first two are almost one program."""
+"""Strengths of the players as natural logarithms; the first two players are almost the same program."""
 SCHEDULE = {(0, 1): 200, (0, 2): 60, (0, 3): 25, (0, 4): 100, (1, 4): 30, (2, 3): 15, (3, 5): 40}
-"""Number of pairs between two players. The schedule is uneven, and some players do not meet."""
+"""Number of game pairs for each two players, by their indices. The schedule is uneven, and some players do not meet."""
 SHORT_GAUNTLET = {(0, other): 5 for other in range(1, 6)}
-"""A gauntlet so short that intervals from the spread of each pairing's own results would need Student's t."""
+"""Schedule of a gauntlet so short that intervals from each pairing's own results would need Student's t."""
 ADVANTAGE = 0.25
 DRAW_PARAMETER = 1.2
 SAME_ENGINE = 0.6
@@ -255,8 +258,8 @@ def play_tournament(
 def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
     """Outcome probabilities of a pair's two games, shape (3, 3), if a player often wins one game and loses the other.
 
-    ``as_first`` and ``as_second`` are the margins of ``table``; the result has the same margins. The north-east corner
-    rule gives the most extreme table with these margins. The result is a mixture of it and ``table``.
+    ``as_first`` and ``as_second`` are the margins of ``table``; the result has the same margins. It is a mixture of
+    ``table`` and of the most extreme table with these margins, which the north-east corner rule gives.
     """
     extreme = np.zeros((3, 3))
     rows, columns = as_first.copy(), as_second.copy()
@@ -272,7 +275,7 @@ def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
 def joint_coverage(
     tournaments: int, schedule: Mapping[tuple[int, int], int] = SCHEDULE
 ) -> dict[tuple[int, int], float]:
-    """Share of tournaments in which the interval of the difference between two players contains the true difference."""
+    """By two players' indices: share of tournaments in which the interval of their difference holds the true one."""
     generator = np.random.default_rng(41)
     players = len(STRENGTHS_OF_PLAYERS)
     _, draw, win = outcome_probabilities(np.array([ADVANTAGE]), DRAW_PARAMETER)[0]
@@ -288,7 +291,7 @@ def joint_coverage(
 
 
 def joint_rows(share: float) -> Iterator[Row]:
-    """Yield lines about the joint fit on an uneven schedule: coverage of all differences, and the lowest coverage."""
+    """Yield lines about the joint fit: coverage of the differences on an uneven schedule and in a short gauntlet."""
     found = joint_coverage(round(TOURNAMENTS * share))
     low, high = COVERAGE_GOAL
     mean = float(np.mean(list(found.values())))

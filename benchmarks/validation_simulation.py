@@ -35,7 +35,7 @@ from elolab.tuning.study.study_spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
-"""Outcome probabilities of a pair of equal players (LL to WW). Its score has a standard deviation of 0.27."""
+"""Probabilities of a game pair's outcomes (LL to WW) between equal players; the score's standard deviation is 0.27."""
 STRENGTHS = (-10, -5, 0, 5, 10, 20)
 """Simulated strengths of the recommendation relative to the base, in logistic Elo."""
 GAMES = 8000
@@ -54,7 +54,7 @@ class Passed:
     """Share of the runs that passed."""
     undecided: float
     pairs: float
-    """Mean number of pairs."""
+    """Mean number of game pairs per run."""
 
 
 def default_validation() -> Validation:
@@ -89,7 +89,7 @@ def sequential_stage(
 def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Passed:
     """Simulate a match of fixed length; ``elo`` is the recommendation's true logistic Elo.
 
-    The match passes unless its whole interval lies below 0.
+    The match passes unless the whole interval of its Elo lies below 0.
     """
     generator = np.random.default_rng(random_seed)
     counts = generator.multinomial(pairs, tilted(OUTCOMES, score_of_elo(elo)), runs)
@@ -99,7 +99,7 @@ def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Pass
 
 
 def deviation() -> float:
-    """Standard deviation of a pair's score between equal players."""
+    """Standard deviation of a game pair's mean score (0 to 1) between equal players."""
     chances = np.array(OUTCOMES)
     return float(np.sqrt(chances @ (SCORES - 0.5) ** 2))
 

@@ -30,9 +30,7 @@ TABLE_SECONDS = 2.0
 
 
 class Viewer:
-    """``elolab watch`` for a folder, with a client that loads everything the page would load. Use it as a context
-    manager.
-    """
+    """Context manager: ``elolab watch`` for a folder, with a client that loads everything the page would load."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -67,7 +65,7 @@ class Viewer:
             thread.join(5)
 
     def _processor_seconds(self) -> float:
-        """Processor seconds of the server so far; 0 if the system does not report it."""
+        """Processor seconds of the server so far; 0 if the system does not report processor times."""
         try:
             fields = Path(f"/proc/{self._server.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:

@@ -32,12 +32,12 @@ from elolab.engine.settings.whole_numbers import natural_number
 SCORING, PLAYING = "nodes=10000", "nodes=1000"
 PLIES = range(6, 13)
 LARGEST = 1500
-"""Positions with a larger absolute score are left out, because their games are decided."""
+"""Largest absolute score, in the search's points, of positions in the fit; beyond it, games are decided."""
 BINS = np.array([-1500, -600, -400, -250, -150, -75, -25, 25, 75, 150, 250, 400, 600, 1500])
 
 
 def play(game: str, number: int) -> tuple[int, float] | None:
-    """Score of position ``number`` and points of a game from it, for the side to move; ``None`` if it is not used."""
+    """Score of position ``number`` and points of a game from it, for the side to move; ``None`` if it is left out."""
     plies = PLIES[number % len(PLIES)]
     position = RandomPlay(game, 1, plies).position(number)
     if position is None:

@@ -44,7 +44,7 @@ class PlayedAblation(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended the ablation early. The same call with the same ``folder`` resumes it."""
     margin: float
-    """Equivalence margin in Elo: effects inside it are reported as ``equivalent``."""
+    """Equivalence margin in Elo: an effect proven to be smaller than this is reported as ``equivalent``."""
     rows: DataFrame = field(repr=False)
     """One row per comparison, with its ``label``. ``group`` is the key of the specification that declares the
     comparison; ``variant`` and ``reference`` describe how each side differs from the base settings. ``elo`` has the
@@ -71,7 +71,7 @@ class PlayedAblation(PlayedGames):
     """
     depths: DataFrame = field(repr=False)
     """One row per setting and depth, measured on the same positions without games: ``setting``, ``depth`` (plies),
-    ``nodes``, times (milliseconds), branching factor and speed.
+    ``positions``, ``nodes``, ``time_ms``, ``branching_factor`` and ``nodes_per_second``.
     """
     _result: ablation_run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)

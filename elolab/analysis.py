@@ -113,11 +113,11 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The static evaluation, without search, for the side to move, in the same unit as scores of ``search``."""
+        """The evaluation without search, from the point of view of the side to move; unit as for ``search``."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:
-        """The legal moves in protocol notation."""
+        """The legal moves in the position, in protocol notation."""
         return self._position(position, moves).legal_moves()
 
     def diagram(self, position: str | None = None, moves: Moves = ()) -> str:

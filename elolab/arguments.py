@@ -25,7 +25,7 @@ def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Calla
     """Make a decorator: errors of the decorated function name keyword arguments instead of command-line options.
 
     For example, a remedy says ``pairs=3`` instead of ``--pairs 3``. ``folder`` is the name of the function's argument
-    that takes the run's folder; it replaces ``--out``.
+    for the run's folder; errors name this argument instead of ``--out``.
     """
 
     def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:

@@ -55,9 +55,7 @@ Examples:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code. ``words`` are the arguments, by default the arguments of this
-    process.
-    """
+    """Run one command line and return its exit code. ``words`` are its arguments, by default this process's."""
     if words is not None:
         return _exit_code(words)
     take_over_signals()
@@ -194,7 +192,7 @@ def _warn(message: str) -> None:
 def _lacks_memory(error: BaseException | None) -> bool:
     """Whether an error, or an error that caused it, is due to a lack of memory.
 
-    A shared library that does not fit into memory raises an ordinary error. It is recognized by its message.
+    A shared library that does not fit into memory raises an ordinary error, which is recognized by its message.
     """
     while error is not None:
         if isinstance(error, MemoryError) or _WORDS_OF_NO_MEMORY.search(str(error)):

@@ -36,7 +36,7 @@ class _LoadedGame:
     before: int
     """Number of opening moves, which are not in ``moves`` and ``names``."""
     moves: tuple[MoveRecord | None, ...]
-    """Records of the moves after the opening, in order; ``None`` for a move without any score, depth or time."""
+    """Records of the moves after the opening, in order; ``None`` for a move without score, depth and time."""
     names: tuple[str, ...]
     """The moves after the opening in protocol notation, parallel to ``moves``."""
 

@@ -60,7 +60,7 @@ DEFAULT_PAIRS = 100
 
 
 class UnavailablePlayer(UserError):
-    """A player could not be started. ``is_first`` is true if it is the specification's first player."""
+    """A player could not be started. ``is_first`` is true if the player is the first of the specification."""
 
     def __init__(self, spec: TournamentSpec, reasons: Mapping[str, str]) -> None:
         name, reason = next(iter(reasons.items()))
@@ -81,8 +81,7 @@ class PlayedMatch(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended the games early; the same call with the same ``folder`` resumes them."""
     forfeits: int
-    """Number of games lost by a player's fault, such as a crash or an illegal move; ``faults`` has players and
-    reasons."""
+    """Number of games lost by a fault such as a crash or an illegal move; ``faults`` has players and reasons."""
     pairs: int
     """Number of complete game pairs: one opening played twice, with colours swapped."""
     pentanomial: tuple[int, ...]
@@ -122,8 +121,7 @@ class PlayedTournament(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended the games early; the same call with the same ``folder`` resumes them."""
     forfeits: int
-    """Number of games lost by a player's fault, such as a crash or an illegal move; ``faults`` has players and
-    reasons."""
+    """Number of games lost by a fault such as a crash or an illegal move; ``faults`` has players and reasons."""
     unavailable: dict[str, str]
     """Reason why a player could not be started, by player's name; games of these players were not played."""
     standings: DataFrame = field(repr=False)
@@ -134,11 +132,12 @@ class PlayedTournament(PlayedGames):
     and ``mean_time_ms`` are means per move. ``group`` is the number of the player's group, from 1; no game connects
     players of different groups."""
     crosstable: DataFrame = field(repr=False)
-    """One row per ordered pair of players who met, for ``player`` against ``opponent``: ``games``,
-    ``wins``, ``draws``, ``losses``, ``score``. ``pairs`` counts game pairs, with one column for each outcome, and
-    ``pairs_ratio`` is pairs won divided by pairs lost. ``elo`` is the Elo difference, with the error ``elo_error`` and
-    the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the stronger, 0 to
-    1."""
+    """One row per ordered pair of players who met, for ``player`` against ``opponent``: ``games``, ``wins``, ``draws``,
+    ``losses``, ``score`` (points per game). ``pairs`` counts game pairs, the columns ``LL`` to ``WW`` count them by
+    outcome, and ``pairs_ratio`` is pairs won divided by pairs lost. ``elo`` is the Elo difference, with the error
+    ``elo_error`` and the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability, 0 to 1, that ``player``
+    is the stronger.
+    """
     endings: DataFrame = field(repr=False)
     """One row per ``reason`` for which games ended: the number of ``games``, and how many of them ended as
     ``first_won``, ``drawn`` and ``second_won``.
@@ -164,7 +163,7 @@ class PlayedBisection:
     skipped, or if the bisection has not ended.
     """
     finished: bool
-    """Whether the search is complete. It is false after Ctrl-C, and after a test that ended without a verdict."""
+    """Whether the search is complete: false after Ctrl-C, and after a test that ended without a verdict."""
     steps: DataFrame = field(repr=False)
     """One row per tested or skipped commit, in order: ``commit``, ``subject``, ``date``, ``verdict`` (``good``,
     ``bad``, ``skipped`` or ``undecided``) and ``games``. ``elo`` is the commit's Elo against the reference, with the

@@ -101,9 +101,7 @@ class PlayedGames:
 
     @naming_arguments("folder")
     def write_report(self) -> Path:
-        """Write the report, with tables, plots and a tournament's PGN, into ``folder``; returns the path of
-        report.html.
-        """
+        """Write the report, with tables, plots and a tournament's PGN, into ``folder``; returns its page's path."""
         return self._written_report()
 
     def _written_report(self) -> Path:

@@ -104,7 +104,7 @@ class Trials:
     best: dict[str, Value]
     """The settings with the greatest value, as passed to the function."""
     best_value: float
-    """The function's value at ``best``. For a noisy function it is biased upwards: evaluate ``best`` again."""
+    """The function's value at ``best``. For a noisy function the value is biased upwards: evaluate ``best`` again."""
     base_value: float | None
     """The function's value at the base; ``None`` if the base lies outside the dimensions."""
     trials: DataFrame = field(repr=False)
@@ -126,7 +126,7 @@ class MatchedStudy:
     elo_low_90: float | None
     elo_high_90: float | None
     confirmation: Confirmation | None
-    """The test of ``best`` against the base in new matches; ``None`` without one."""
+    """The test of ``best`` against the base in new matches; ``None`` without such a test."""
     confirmed: bool
     """Whether ``confirmation`` confirmed a gain."""
     interrupted: bool

@@ -147,9 +147,7 @@ Each value has the search limit, whether the player ponders, and the parameters 
 """
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Search limit, on the node clock (time counted in nodes), of derived variants that change a parameter of time
-management.
-"""
+"""Search limit on the node clock (time counted in nodes) for derived variants of parameters of time management."""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
@@ -210,15 +208,13 @@ SHALLOWER = 3
 """Number of plies by which each variant except the default is searched less deeply than the default variant."""
 
 CLOCKED_PLIES = 4
-"""Number of moves played from each position on the node clock (time counted in nodes). One searcher plays both sides.
-"""
+"""Number of moves, all by one searcher, played from each position on the node clock (time counted in nodes)."""
 
 PONDERED_NS = 8_000_000
 """Pondering time before each move, in nanoseconds."""
 
 CLOCKED_POSITIONS = 3
-"""Number of benchmark positions, for each game, from which moves are played on the node clock (time counted in nodes).
-"""
+"""Number of benchmark positions per game from which moves are played on the node clock (time counted in nodes)."""
 
 
 @dataclass(frozen=True)
@@ -272,9 +268,10 @@ def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSe
 
 
 def _plies_less(settings: Mapping[str, Value]) -> int:
-    """Number of plies by which searches with non-default settings are shallower.
+    """Number of plies by which searches with non-default settings are less deep than searches with the default
+    settings.
 
-    It is ``SHALLOWER``, plus one without a transposition table, because the search is then slower.
+    The number is ``SHALLOWER``, plus one without a transposition table, because such a search is slower.
     """
     return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
 

@@ -18,9 +18,7 @@ EXIT_ORPHANED = 1
 
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
-    """Command line that runs ``module`` as a helper, under this interpreter and module path, with the arguments
-    ``words``.
-    """
+    """Command line of a helper: ``module`` with the arguments ``words``, under this interpreter and module path."""
     program = f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.child_processes import run; run({module!r})"
     return [sys.executable, "-c", program, *words]
 

@@ -136,9 +136,7 @@ class Line:
     already completed in it have one ply more than ``SearchResult.depth``."""
     principal_variation: tuple[str, ...]
     iteration: int
-    """Depth in plies of the iteration that found the line; greater than ``depth`` if the search ended during that
-    iteration.
-    """
+    """Depth in plies of the iteration that found the line; greater than ``depth`` if the search ended within it."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class TableEntry:
 
     move: str | None
     score: int
-    """Score in centipawns, for the side to move. An exact score is both a lower and an upper bound."""
+    """Score in centipawns, from the point of view of the side to move; exact if it is a lower and an upper bound."""
     depth: int
     is_lower_bound: bool
     is_upper_bound: bool
@@ -343,9 +341,7 @@ class Engine:
 
     @property
     def table_permille(self) -> int:
-        """Estimated share of the transposition table, in thousandths (0 to 1000), that holds entries of the last
-        search.
-        """
+        """Estimated share of the transposition table, in thousandths, that holds entries of the last search."""
         if self.memory is None or not len(self.memory.table):
             return 0
         search = self.memory.search
@@ -431,8 +427,8 @@ class Engine:
     def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:
         """Find a best line from a solved position to the end of the game.
 
-        ``score`` is the position's exact score, in the search's units, from the point of view of the side to move.
-        Returns the moves of the line, and the number of nodes searched to find it.
+        ``score`` is the position's exact score in the unit of ``SearchResult.score``, from the point of view of the
+        side to move. Returns the moves of the line, and the number of nodes searched to find it.
         """
         memory = self._memory_for(Limits(depth=1))
         search = memory.search
@@ -462,9 +458,7 @@ class Engine:
         return (*moves, *self._variation(reader, 0))
 
     def _reader(self, *names: str) -> Any:
-        """A new search record that reads the transposition table; the fields ``names`` are copied from the searcher's
-        record.
-        """
+        """A new search record that reads the transposition table; its fields ``names`` are the searcher's."""
         assert self.memory is not None
         reader = new_record(SEARCH_DTYPE)
         for name in names:

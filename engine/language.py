@@ -38,9 +38,7 @@ class Catalogue:
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
-        """The text of the message ``key``; ``values`` fill the message's fields. Raises ``KeyError`` if there is no
-        such message.
-        """
+        """The text of the message ``key``, with ``values`` for its fields. Raises ``KeyError`` for an unknown key."""
         text = messages_of(self.package, self.language)[key]
         return with_number_forms(text, values).format(**values) if values else text
 

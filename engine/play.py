@@ -137,8 +137,8 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves is to be solved exactly. This requires that ``adjudication`` allows
-    solving, and that few squares are empty or a tablebase may have the position.
+    """Whether to solve the position after ``ply`` moves exactly: if ``adjudication`` allows it, and few squares are
+    empty or a tablebase may have the position.
 
     False if ``tracker`` shows that an attempt at this position has failed.
     """
@@ -327,9 +327,7 @@ class PlayedGame:
     late: LateMove | None = None
     """The move that lost the game on time, if the loser had a wall-clock limit; otherwise ``None``."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Moves that exceeded their time within the margin, for the first and the second side; ``None`` if there are
-    none.
-    """
+    """Moves that exceeded their time within the margin, of the first and the second side; ``None`` without any."""
     exact_score: int | None = None
     """Final score of a solved game in discs, for the side that moved first; otherwise ``None``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -377,9 +375,7 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None,
         stop: StopFlag,
     ) -> SearchMemory:
-        """The search memory of one side, reset for a new game. Memory of an earlier game is used again if it fits the
-        settings.
-        """
+        """The search memory of one side, reset for a new game; an earlier game's memory if it fits the settings."""
         key = (tuple(settings.parameters.items()), settings.limits, side, search_statistics)
         memory, watched = self._memories.get(key, (None, None))
         if memory is None:
@@ -597,7 +593,7 @@ class Arbiter:
 
     @property
     def _arrays(self) -> tuple[Any, ...]:
-        """The first arguments of ``play_move`` on this thread, which has its own move lists."""
+        """The arguments ``states`` to ``trackers`` of ``play_move``, with the move lists of the calling thread."""
         return self._state, self._position.list_array, self._settings, self._tracker
 
     def play(self, move: str, score: int | None) -> Ending | None:
@@ -653,10 +649,11 @@ _NO_MOVE = -1
 
 @jit
 def play_move(states, lists, adjudications, trackers, code, score, ply):
-    """Make a move if it is legal. Returns the verdict code after it, ``ILLEGAL`` or ``TO_BE_SOLVED``.
+    """Make the move ``code`` if it is legal. Returns the verdict code after it, ``ILLEGAL`` or ``TO_BE_SOLVED``.
 
-    ``ply`` is the number of moves since the opening, including this one. Every record is passed as an array of one
-    element, because numba unpacks a record with many fields far more slowly.
+    ``score`` is in centipawns for the mover, or ``NO_SCORE``; ``ply`` is the number of moves since the opening, this
+    one included. Every record is passed as an array of one element, because numba unpacks a record with many fields far
+    more slowly.
     """
     state = states[0]
     row = lists[0]

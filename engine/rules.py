@@ -54,9 +54,7 @@ MAX_TABLEBASE_PIECES = 7
 TABLEBASE_RESULTS = ("both", "win_loss", "draw")
 """Values of ``Adjudication.tablebase_results``."""
 MAX_SOLVED_EMPTIES = 24
-"""Maximum of ``Adjudication.solved_empties``. With more empty squares, ``engine.play.SOLVING_NODES`` nodes rarely
-suffice.
-"""
+"""Maximum of ``Adjudication.solved_empties``; with more empty squares, ``engine.play.SOLVING_NODES`` rarely suffice."""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]

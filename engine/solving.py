@@ -31,9 +31,7 @@ SOLVED = END_REASONS[ENDED_AT_DEPTH]
 """End reason of a solver's search that has solved the position completely."""
 
 DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
-"""DTZ (distance to zeroing) of a capture or pawn move, by the move's WDL value. Both numbers are for the side that
-makes the move.
-"""
+"""DTZ (distance to zeroing) of a capture or pawn move, by the move's WDL value; both are for the side that moves."""
 LAST_PLY = 100
 """Number of plies without a capture or pawn move after which the 50-move rule draws the game."""
 LONGEST_LINE = 1000
@@ -52,9 +50,7 @@ def unsolvable(game: str) -> UserError:
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, and a positive score a
-    win.
-    """
+    """The exact solution of a position. Scores are in the solver's ``unit``; 0 is a draw, a positive score a win."""
 
     score: int
     """Score in the solver's ``unit``, from the point of view of the side to move."""
@@ -203,7 +199,7 @@ class TableSolver(Tablebases):
         return {move: score for _, move, score in ranked}
 
     def _dtz_of_move(self, after: Any) -> tuple[int, bool]:
-        """DTZ (distance to zeroing) of the move that led to the board ``after``, for the side that made it.
+        """DTZ (distance to zeroing) of the move that led to the board ``after``, for the side that made the move.
 
         The second value is true if the number is exact to the ply.
         """

@@ -135,9 +135,7 @@ def _iteration(engine: Engine, report: Report) -> SuiteIteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """For each depth, the number of searches that completed it, and the mean number of nodes from a search's start to
-    that depth.
-    """
+    """By depth: the number of searches that completed it, and their mean number of nodes from the start to its end."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # If two iterations have the same depth, the second one solves the game. The first one counts for the depth.

@@ -20,9 +20,7 @@ MATE = 30_000
 MATE_BOUND = MATE - MAX_PLY
 """Smallest absolute value of a proven mate score."""
 BAN = 29_000
-"""Base of scores for losses by repetition: p - BAN at ply p. Such losses depend on the path to the position, and prove
-no mate.
-"""
+"""Base of scores for losses by repetition: p - BAN at ply p. They depend on the path, and prove no mate."""
 BAN_BOUND = BAN - MAX_PLY
 """Smallest absolute score of a win or loss by repetition; below ``MATE_BOUND``, and above all ordinary scores."""
 INFINITY = 32_000

@@ -51,10 +51,9 @@ FURTHER_SEEDS = range(40_000, 40_200)
 DEVELOPMENT_SEEDS = range(1_000, 1_040)
 BUDGETS, CONFIRMED_BUDGETS = (1000, 4000), (300, 1000, 4000, 16000)
 FISHTEST_GAMES = {"fishtest-1": 152_589, "fishtest-4": 376_868, "fishtest-6": 500_158}
-"""Games after which SPSA is within half an Elo of the optimum with 95 % probability, in the theory of fishtest's
-authors.
+"""Budgets in games after which SPSA is within half an Elo of the optimum with 95 % probability, by landscape.
 
-These budgets are tried in addition to powers of two.
+The numbers come from the theory of fishtest's authors. They are tried in addition to powers of two.
 """
 FISHTEST_BUDGETS = tuple(2**power for power in range(12, 19))
 SHARE = 0.95
@@ -65,7 +64,7 @@ RESULTS = Path(__file__).parent / "results.csv"
 def regret(name: str, games: int, method: str, variant: str, seed: int) -> float:
     """Regret of a method, in Elo, if the constant in ``variant`` (NAME=VALUE) has another value.
 
-    With an empty ``variant`` it is the regret of the unchanged method.
+    An empty ``variant`` means the unchanged method.
     """
     with constant(variant) if variant else nullcontext():
         return played(name, games, method, seed).regret
@@ -85,11 +84,11 @@ def played(name: str, games: int, method: str, seed: int) -> Played:
 
 
 Cells = Callable[[str, int, str], Cell]
-"""A function of a landscape, a budget in games and a method; it returns the method's runs on all seeds."""
+"""A function of a landscape, a budget in games and a method; returns averages over the method's runs on all seeds."""
 
 
 def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """Print the mean regret of every method, and further figures for the first method."""
+    """Print the mean regret of every method, and for the first method also the largest regret, coverage and time."""
     print(f"mean regret in Elo ± its standard error; of {methods[0]}: the largest regret, how often the 90 % interval")
     print("holds the true gain, the recommendation is worse than the default, and is the default, in %; seconds a run")
     heads = ("largest", "covered", "worse", "default", "s")
@@ -124,7 +123,7 @@ def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: S
 def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
     """Print the smallest budget with which 95 % of the runs end within half an Elo of the optimum, and the exact share.
 
-    Budgets are tried in ascending order until one is enough. The default budgets include the one that theory predicts.
+    Budgets are tried in ascending order until one is enough. The default budgets include the one in ``FISHTEST_GAMES``.
     """
     print(f"games until {100 * SHARE:.0f} % of the runs end within {REGRET} Elo of the optimum, and their share")
     print(f"{'landscape':<12}{'theory':>10}" + "".join(f"{method:>22}" for method in methods))
@@ -143,7 +142,7 @@ def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequen
 
 
 def print_refit(parameters: int) -> None:
-    """Print the processor time that the model costs in a round and in a report, after 4000 games."""
+    """Print the processor time of fits to ``parameters`` parameters in a round and in a report, after 4000 games."""
     generator = np.random.default_rng(1)
     numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(parameters - parameters // 10))
     switches = tuple(Dimension(f"switch{place}", choices=CHOICES) for place in range(parameters // 10))

@@ -35,9 +35,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Cell:
-    """Averages over a method's runs on a landscape, one run per seed from ``first_seed`` on. Shares are between 0 and
-    1.
-    """
+    """Averages over a method's runs on a landscape, one run per seed from ``first_seed`` on; shares are 0 to 1."""
 
     landscape: str
     games: int
@@ -75,7 +73,7 @@ class Cell:
 
 
 class Results:
-    """The cells in a results file. Added cells are written to it."""
+    """The cells (averages over runs) in a results file, which also receives added cells."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -94,7 +92,7 @@ class Results:
         return self.cells.get((name, games, method, seeds[0], len(seeds)))
 
     def add(self, name: str, games: int, method: str, seeds: range, runs: Sequence[Played]) -> Cell:
-        """Make a cell from runs, add it and write the file."""
+        """Make a cell, the averages over ``runs``, add it to the cells and write the file; returns the cell."""
         regrets, gains = np.array([one.regret for one in runs]), np.array([one.gain for one in runs])
         confirmed, covered = np.array([one.is_confirmed for one in runs]), [one.is_covered for one in runs]
         means = [

@@ -43,17 +43,17 @@ FINE = 1000
 """Number of steps in a dimension that is practically continuous."""
 CHOICES = ("a", "b", "c")
 SECOND_WAY = 0.45
-"""Distance of the two summits in every dimension, as a fraction of the range."""
+"""Distance of the two summits of a landscape in every dimension, as a fraction of the range."""
 CONDITION = 100.0
 """Largest curvature of a rotated ellipsoid divided by its smallest."""
 DECADES = 2.0
-"""Importances lie between ``10 ** -DECADES`` and 1."""
+"""Number of decades over which importances spread: they lie between ``10 ** -DECADES`` and 1."""
 LARGEST_INTERACTION = 0.8
-"""Largest mixed derivative of two ranges, divided by the geometric mean of their curvatures."""
+"""Largest mixed derivative of two dimensions, divided by the geometric mean of the two curvatures."""
 LARGEST_SKEW = 0.25
-"""Largest logarithm of the factor by which distances above an optimum are stretched, and distances below it shrunk."""
+"""Largest logarithm of the factor that stretches distances above an optimum, and shrinks distances below it."""
 FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
-"""For ``fishtest-N``: Elo lost at an end of the authors' range, and half of that range as a share of ours."""
+"""For ``fishtest-N``: Elo lost at an end of the authors' range, and half of that range as a share of the range here."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -66,7 +66,7 @@ class GameModel:
     draws: float
     """Share of draws between equal players."""
     opening_deviation: float
-    """Standard deviation of an opening's bias, as a natural logarithm of strength."""
+    """Standard deviation of an opening's bias, as the natural logarithm of a ratio of strengths."""
 
     @property
     def draw_parameter(self) -> float:
@@ -75,13 +75,13 @@ class GameModel:
 
 
 PAIRED = GameModel(0.4, 0.55)
-"""A model under which a pair's score between equal players has a standard deviation of 0.27."""
+"""A model under which the mean score of a game pair between equal players has a standard deviation of 0.27."""
 FISHTEST = GameModel(0.61, 0.0)
 
 
 @dataclass(frozen=True)
 class Family:
-    """Properties of a kind of landscape. Random landscapes of this kind are drawn from them."""
+    """Properties of a kind of landscape. Random landscapes of the kind have these properties."""
 
     dimensions: int
     mean: float = -150.0
@@ -127,7 +127,7 @@ FAMILIES = {
 
 
 class Landscape(ABC):
-    """A space to search, with the true Elo of every set of values. Computed Elo is cached."""
+    """A space to search, with the true Elo of every set of values. An Elo that was computed is cached."""
 
     space: Space
     games = PAIRED
@@ -147,7 +147,7 @@ class Landscape(ABC):
 
 
 class Bowl(Landscape):
-    """A quadratic bowl whose optimum is a third of every range away from one of its ends."""
+    """A quadratic bowl whose optimum lies, in every dimension, a third of the range away from one end."""
 
     games = FISHTEST
 
@@ -199,7 +199,7 @@ class Hills(Landscape):
         return self._place_default(generator, switches)
 
     def _drawn_shape(self, generator: np.random.Generator) -> Array:
-        """Draw importances and interactions: half the Hessian matrix at a summit, up to a factor."""
+        """Draw half the Hessian matrix at a summit, that is importances and interactions, up to a factor."""
         count = self._numbers
         if self._family.rotated:
             axes = np.linalg.qr(generator.normal(size=(count, count)))[0]
@@ -214,7 +214,7 @@ class Hills(Landscape):
         return np.asarray(np.sqrt(np.outer(importance, importance)) * mixed, float)
 
     def _scale(self, generator: np.random.Generator, shapes: Array, effects: Array) -> None:
-        """Scale ``shapes`` and ``effects`` so that the mean Elo over the ranges is the family's."""
+        """Scale ``shapes`` and ``effects`` so that the mean Elo over the ranges is the landscape family's mean."""
         points = np.round(generator.random((4000, self._numbers)) * self._steps) / self._steps
         choices = generator.integers(len(CHOICES), size=(4000, len(effects)))
         low, high = 1.0, 1e6
@@ -227,7 +227,8 @@ class Hills(Landscape):
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """Place the default at the optimum, or between a summit and a random point, where its Elo is the family's.
+        """Place the default at the optimum, or between a summit and a random point, where the Elo is the family's
+        ``default``.
 
         Returns ``False`` if no such point is found.
         """
@@ -262,7 +263,7 @@ class Hills(Landscape):
         return Space((*numbers, *switches), tuple(base), external=True)
 
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
-        """True Elo of points, shape (points,), given their coordinates in ranges and their indices of ``choices``."""
+        """True Elo of n points, shape (n,), from coordinates between 0 and 1, (n, numbers), and indices of choices."""
         apart = points - self._optimum
         loss = self._loss(apart, self._shapes[0])
         if self._family.second:
@@ -273,7 +274,7 @@ class Hills(Landscape):
         return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
 
     def _loss(self, apart: Array, shape: Array) -> Array:
-        """Elo lost at distances ``apart`` from a summit, before saturation, shape (points,)."""
+        """Elo lost at n points before saturation, shape (n,). ``apart``, (n, numbers): distances from a summit."""
         bent = apart * np.exp(self._skew * np.sign(apart))
         return np.asarray(np.einsum("ni,ij,nj->n", bent, shape, bent), float)
 
@@ -285,7 +286,7 @@ class Hills(Landscape):
 
 
 class Games:
-    """Plays matches on a landscape and counts their pairs."""
+    """Plays matches between two sets of values of a landscape, and counts the game pairs played."""
 
     def __init__(self, landscape: Landscape, seed: int) -> None:
         self._landscape = landscape
@@ -294,12 +295,12 @@ class Games:
         """Number of pairs played so far."""
 
     def play(self, first: Values, second: Values, pairs: int) -> float:
-        """Play ``pairs`` pairs; return the mean score of the first set of values."""
+        """Play ``pairs`` game pairs; return the mean score per game, from 0 to 1, of the first set of values."""
         counts = self.count(first, second, pairs)
         return sum(place * count for place, count in enumerate(counts)) / 4 / pairs
 
     def count(self, first: Values, second: Values, pairs: int) -> tuple[int, int, int, int, int]:
-        """Play ``pairs`` pairs; return their numbers by outcome, from two losses of the first set to two wins."""
+        """Play ``pairs`` game pairs; return how many pairs give the first set 0, 0.5, 1, 1.5 and 2 points."""
         model = self._landscape.games
         draw = model.draw_parameter
         strength = log_strength(self._landscape.elo(first) - self._landscape.elo(second), model)
@@ -318,7 +319,7 @@ class Games:
 
 @cache
 def strengths(model: GameModel) -> tuple[Array, Array]:
-    """A table: log ratios of two strengths in Davidson's model, and the Elo that a match over all openings measures."""
+    """A table: log ratios of strengths in Davidson's model, and for each the Elo of a match over all openings."""
     logarithms = np.linspace(-16.0, 16.0, 6401)
     places, weights = np.polynomial.hermite_e.hermegauss(40)
     roots = np.exp((logarithms[:, None] + model.opening_deviation * places) / 2)
@@ -327,7 +328,7 @@ def strengths(model: GameModel) -> tuple[Array, Array]:
 
 
 def log_strength(elo: float, model: GameModel) -> float:
-    """Log ratio of two strengths in Davidson's model with the expected score of ``elo`` (logistic)."""
+    """Log ratio of strengths in Davidson's model for which the expected score is the score of ``elo`` (logistic)."""
     logarithms, measured = strengths(model)
     return float(np.interp(elo, measured, logarithms))
 

@@ -32,7 +32,7 @@ from elolab.tuning.study.study_spec import (
 from elolab.tuning.study.validation.gain_test import GainTest
 
 OVERLAPS = (1, 2, 4, 8)
-"""Numbers of rounds that variants of ``duel`` have in progress while another round is designed."""
+"""Numbers of rounds that are still in progress while variants of ``duel`` design another round."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ def play_settings_pairs(
     landscape: Landscape, games: int, seed: int, share: float, overlap: int = 0,
     stop: Stop = lambda model, best, played, following: False,
 ) -> tuple[ResponseModel, Values, Games]:  # fmt: skip
-    """Play the rounds of ``elolab tune`` with all but ``share`` of the budget.
+    """Play the rounds of ``elolab tune`` with all but ``share`` (0 to 1) of the budget.
 
-    Returns the model, its maximum, and the games. A round is designed before the results of the last ``overlap`` rounds
-    are known.
+    Returns the model, its maximum, and the object that played the games. A round is designed before the results of the
+    last ``overlap`` rounds are known.
     """
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
     pairs_per_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
@@ -102,7 +102,7 @@ def play_settings_pairs(
 
 
 def add_results(observations: Observations, results: Sequence[tuple[Values, Values, float]], pairs: int) -> None:
-    """Add a round's results to the observations; each is the mean score of ``pairs`` pairs."""
+    """Add a round's results: two sets of values, and the first set's mean score over ``pairs`` game pairs."""
     for first, second, score in results:
         observations.add_score(first, second, pairs, score)
 
@@ -137,7 +137,7 @@ def whole_budget(landscape: Landscape, games: int, seed: int) -> Outcome:
 def halves(landscape: Landscape, games: int, seed: int) -> Outcome:
     """Half of a budget for the search, half for a sequential probability ratio test of 0 against 5 normalized Elo.
 
-    elolab divided a budget in this way before it had its own test of a gain.
+    elolab divided a budget in this way before it had a test of its own for gains.
     """
     found = duel(landscape, games // 2, seed)
     if found.decision is None or found.decision.is_base:
@@ -159,7 +159,7 @@ def is_accepted(table: Games, values: Values, base: Values, test: GainTest | Seq
 
 
 def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """Spend the whole budget on settings pairs, without a playoff; returns the maximum of the fitted model."""
+    """Spend the whole budget on rounds of settings pairs, without a playoff; returns the fitted model's maximum."""
     return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 

@@ -24,12 +24,12 @@ from elolab.tuning.study.study_spec import PAIRED_SAMPLERS, SAMPLERS
 PACKAGES = {"cmaes": "cmaes", "gp": "torch", "tbpsa": "nevergrad", "bask": "bask"}
 """Package that a method needs, by the first part of the method's name."""
 TRIALS = 80
-"""Number of trials of a study with one of Optuna's samplers."""
+"""Number of trials in a study with a sampler of Optuna."""
 FISHTEST_GOAL, FISHTEST_QUANTILES = 0.5, (3.8415, 5.9915, 7.8147, 9.4877, 11.0705, 12.5916)
 """Regret, in Elo, for which fishtest's authors choose the step, and 95 % quantiles of chi-squared with 1, 2, ...
 degrees of freedom (the number of parameters)."""
 BETA = 0.9
-"""Weight of the average of all iterates in the point around which schedule-free SPSA plays."""
+"""Weight of the average of all iterates in the point at which schedule-free SPSA plays; the iterate has the rest."""
 BASK_PAIRS = 10
 """Number of game pairs per point in chess-tuning-tools."""
 LOCALITY, CLOP_PRIOR = 3.0, 100.0
@@ -56,7 +56,7 @@ def point_of(space: Space, values: Values) -> Array:
 
 
 def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
-    """Run SPSA with one game pair per iteration; return its schedule, theta after every iteration, and all results."""
+    """Run SPSA with one game pair per iteration; return schedule, thetas (at the start, after each) and all results."""
     space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
     spsa = Spsa(space, games // 2, seed, **schedule)
     thetas = [spsa.start()]
@@ -71,7 +71,7 @@ def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tupl
 
 
 def spsa_textbook(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The last iterate of SPSA with the defaults of the sampler ``spsa``, which are the usual recommendation."""
+    """The last iterate of SPSA with the defaults of the sampler ``spsa``, which are usually recommended for SPSA."""
     spsa, thetas, _ = walk(landscape, games, seed)
     return Outcome(spsa.values(thetas[-1]))
 
@@ -119,7 +119,8 @@ def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rat
 def spsa_fishtest(landscape: Landscape, games: int, seed: int) -> Outcome:
     """SPSA with the constants of fishtest's authors, for which 95 % of the runs on their bowls end within half an Elo.
 
-    The perturbation is a sixth of their range; the step follows from the goal, the draws and the number of parameters.
+    The perturbation is a sixth of the authors' range; the step follows from the goal, the draws and the number of
+    parameters.
     """
     quantile = FISHTEST_QUANTILES[min(len(landscape.space.dimensions), len(FISHTEST_QUANTILES)) - 1]
     rate = FISHTEST_GOAL / (2 * NATURAL_TO_ELO * quantile * (1 - landscape.games.draws) / 8)
@@ -135,7 +136,7 @@ def schedule_free(landscape: Landscape, games: int, seed: int) -> Outcome:
 def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Observations]:
     """Play a study of trials against the default; return the best trial's set of values, and all results.
 
-    The result is cached, because ``of_optuna`` uses it for both values of ``pick``.
+    Both are cached, because ``of_optuna`` needs them for both values of ``pick``.
     """
     import optuna
 
@@ -190,7 +191,7 @@ def tbpsa(landscape: Landscape, games: int, seed: int) -> Outcome:
 def bask(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The optimizer of chess-tuning-tools with its settings: a Gaussian process whose hyperparameters are sampled.
 
-    The package itself requires scikit-learn below 0.24, which no supported Python has. Its optimizer is the package
+    chess-tuning-tools requires scikit-learn below 0.24, which no supported Python has; its optimizer is in the package
     ``bask``.
     """
     import bask as package
@@ -262,7 +263,7 @@ def clop_fits(points: Array, scores: Array) -> list[tuple[Array, float, float]]:
 
 
 def clop_weights(fits: Sequence[tuple[Array, float, float]], points: Array) -> Array:
-    """Weights of the points, at most 1; low where a quadratic is several standard deviations below its mean."""
+    """Weights of n points, (n,), at most 1: low where a quadratic is several standard deviations below its mean."""
     features = clop_features(points)
     exponents = [(features @ one - constant) / (LOCALITY * deviation) for one, constant, deviation in fits]
     return np.exp(np.clip(np.min(exponents, axis=0), -500, 0))

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search a position and print the lines found; Ctrl-C ends the search early and prints its result so far."""
+    """Search a position and print the lines found; Ctrl-C ends the search early and prints the lines so far."""
     from dataclasses import asdict, replace
 
     from elolab.engine.engine import Engine, StopFlag

@@ -136,7 +136,7 @@ class _BisectionRun:
         return engines_file(self.arguments.engines_file, Path())
 
     def _entry(self, words: PlayerWords) -> dict[str, Any]:
-        """The ``[[players]]`` table for a player's arguments; raises ``UsageError`` unless a commit is the source."""
+        """The ``[[players]]`` table for a player's arguments; raises ``UsageError`` unless they name a git commit."""
         entry = named_player(words, self._each, self._engines).entry
         if SOURCE not in entry:
             raise UsageError(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
-"""Colour in which a check is printed, by its result."""
+"""Colour in which the result of a check is printed, by result."""
 BASIC = {"handshake", "start_position"}
 """Names of the checks on which most other checks depend.
 
@@ -202,7 +202,8 @@ def _untried_text(count: int, settings: CheckSettings, failed: Collection[str], 
     """Text on the number of checks, ``count``, that were not run after an early failure; ``say`` is the message
     catalogue.
 
-    ``failed`` has the names of failed checks. If the program turns out to use another protocol, the text names it.
+    ``failed`` has the names of failed checks. If the program uses another protocol than the one tested, the text names
+    it.
     """
     from elolab.arena.players.detect import true_protocol
 

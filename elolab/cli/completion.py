@@ -19,7 +19,7 @@ from elolab.cli.shared.parser import CommandParser
 
 SHELLS = ("bash", "zsh", "fish")
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
-"""Kind of configuration file for the argument ``SPEC``, by command."""
+"""Kind of configuration file that the argument ``SPEC`` names, by command."""
 PLAYERS = ("A", "B", "PLAYER")
 """Metavariables of arguments that describe a player; a value may be the name of a preset."""
 FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")

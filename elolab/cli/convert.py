@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _game_of(arguments: argparse.Namespace) -> Game:
-    """The game of the run whose folder is to be converted; for any other input, the game of ``--game``."""
+    """The game, such as Xiangqi, of the run whose folder is to be converted; otherwise the game of ``--game``."""
     from elolab.arena.collection.games import game_of_run
     from elolab.arena.collection.listing import is_run
     from elolab.arena.play.store import Store

@@ -140,7 +140,7 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
 def _most_specific(errors: Mapping[str, UserError], protocol: str) -> UserError:
     """Choose the error to report if an entry is invalid for every game; ``errors`` has one error per game.
 
-    It is the error for the first game that ``protocol`` supports, or else the first error.
+    The choice is the error for the first game that ``protocol`` supports, or else the first error.
     """
     games = protocol_named(protocol).games if protocol in PROTOCOLS else None
     for game, error in errors.items():
@@ -157,8 +157,8 @@ def _protocol_given(entry: Mapping[str, Any]) -> str:
 def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
     """Read an entry that names no protocol, without starting its program; returns the player and its game.
 
-    Uses the protocol that knows the most of the entry's keys. If no protocol accepts the entry, raises that protocol's
-    ``UserError``.
+    The protocol is the one with the most of the entry's keys. If no protocol accepts the entry, raises the
+    ``UserError`` of the protocol with the most keys.
     """
     errors: list[UserError] = []
     external = [protocol for protocol in protocols() if protocol.is_external]
@@ -171,7 +171,7 @@ def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple
 
 
 def _missing(player: PlayerSpec) -> str:
-    """Why a player's program cannot be started; empty if it exists."""
+    """Why a player's program cannot be started; empty if the program exists."""
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 
@@ -183,7 +183,7 @@ def _missing(player: PlayerSpec) -> str:
 
 
 def _game_played(player: PlayerSpec, otherwise: str) -> str:
-    """The first game that the player's program supports; ``otherwise`` for the built-in engine. Starts the program."""
+    """The first game that the player's program, once started, supports; ``otherwise`` for the built-in engine."""
     from elolab.arena.players.detect import games_of
 
     if not player.command:

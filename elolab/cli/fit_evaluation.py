@@ -9,9 +9,7 @@ from elolab.cli.shared.playing_options import add_playing, output_file, output_f
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
-"""Default share of the search's score in the target of a logistic regression, in percent; the rest is the game's
-result.
-"""
+"""Default share, in percent, of the search's score in a logistic regression's target; the result has the rest."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

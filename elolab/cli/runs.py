@@ -25,7 +25,7 @@ RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 ENOUGH_FOLDER, ENOUGH_RESULT = 16, 24
-"""Widths, in terminal columns, to which folders and results are shortened before the table loses another column."""
+"""Minimum widths, in terminal columns, of folders and results; a narrower table loses another column instead."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
 """Names of the settings that a run stores as metadata, outside its specification, by kind of run."""
 

@@ -46,9 +46,7 @@ KEPT_CACHES = 4
 KEPT_SECONDS = 24 * 3600
 """Minimum age in seconds at which a cache may be deleted. A process may still be writing to a newer one."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
-"""Length, in bytes, of the SHA-256 checksum at the beginning of each cache file. The checksum covers the rest of the
-file.
-"""
+"""Length in bytes of the checksum (SHA-256 of the rest of the file) at the beginning of each cache file."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
@@ -140,9 +138,7 @@ def report_damaged() -> None:
 
 
 def write_kept(path: Path, content: bytes) -> None:
-    """Atomically replace a cache file by ``content`` and its checksum. Raises ``OSError`` if the file cannot be
-    written.
-    """
+    """Atomically replace a cache file by ``content`` and its checksum. Raises ``OSError`` if writing fails."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -193,9 +189,7 @@ class CodeFiles:
         return data if stamp == self._stamp else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save the machine code ``data`` under ``key``. A failure is not an error: each reason is reported once on
-        standard error.
-        """
+        """Save the machine code ``data`` under ``key``. If that fails, print each new reason once on standard error."""
         try:
             write_kept(self._path(key), dumps((self._stamp, data)))
         except OSError as error:  # the code stays usable in memory
@@ -214,7 +208,8 @@ _PREPARED: set[str] = set()
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Tells numba where the cached code of the engine's functions is: by source file within the package.
+    """Tells numba the cache folder of a function of the engine, by the path of the function's source file in the
+    package.
 
     The folder in which the package is installed does not matter.
     """

@@ -96,7 +96,7 @@ def _use_engine(name: str) -> None:
 
 
 def _use_rules(name: str) -> None:
-    """Compile perft, names of moves, the arbiter, adjudication and queries of a position, by using them once."""
+    """Compile perft, names of moves, the arbiter, adjudication and tests of a position's state, by using them once."""
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
     from elolab.engine.rules import Adjudication

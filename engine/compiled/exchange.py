@@ -53,9 +53,9 @@ STOP_CHECK_NS = 100_000_000
 LONGEST_NS = 1_000_000_000_000
 """Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
-"""Maximum age, in nanoseconds, of a reading of a thread's waiting time that is used again to save a system call.
+"""Maximum age, in nanoseconds, up to which a reading of a thread's waiting time is reused, to save a system call.
 
-The time that a thread waited for a processor may therefore be measured too long by this number of nanoseconds.
+The measured time that a thread waited for a processor may therefore be too long by this number of nanoseconds.
 """
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """Linux file that contains the total time that a thread has waited for a processor."""
@@ -71,9 +71,7 @@ The last delay alone is not enough: the background thread may wake up several ti
 together with it wakes up.
 """
 WAKE_NS = 100_000_000
-"""Nanoseconds after which a call of ``exchange`` on the main thread returns ``WOKEN``, so that Python can handle
-signals.
-"""
+"""Nanoseconds after which ``exchange`` on the main thread returns ``WOKEN``, so that Python can handle signals."""
 LOOK_NS = 1_000_000_000
 """Nanoseconds after which a call of ``exchange`` returns ``WOKEN``, so that the caller can check whether the program's
 process is alive.
@@ -218,9 +216,7 @@ def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 
 
 def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read up to ``length`` bytes from a file's start to memory at ``address``; returns the number of bytes read, -1 on
-    failure.
-    """
+    """Read up to ``length`` bytes from a file's start to memory at ``address``; returns their number, -1 on failure."""
 
     def read() -> int:
         found = os.pread(descriptor, length, 0)
@@ -265,7 +261,7 @@ _SIGNS = tuple(b"+-")
 
 @jit
 def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Write the rest of the command, then read the answer. Returns the reason why it ended, such as ``DONE``.
+    """Write the rest of the command, then read the answer. Returns the reason why the call ended, such as ``DONE``.
 
     - ``talks``: array of one record of ``EXCHANGE_DTYPE``, which keeps the state from call to call. Numba receives an
       array much faster than a record.
@@ -273,7 +269,7 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
     - ``stop``: address of a stop flag; 0 for none.
     - ``schedule``: file descriptor of ``SCHEDULE_PATH`` for this thread, or the negative address of the delays that
       ``_beat`` records.
-    - ``wake_ns``: time at which the call returns ``WOKEN`` at the latest.
+    - ``wake_ns``: time, on the clock of ``time.monotonic_ns``, at which the call returns ``WOKEN`` at the latest.
     """
     talk = talks[0]
     if talk.written < talk.question_bytes:
@@ -287,8 +283,8 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
 def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
     """Record the time and write the command. Returns ``DONE``, or the reason why writing ended early.
 
-    Meanwhile output is not read: it stays in its pipe, so that it cannot fill the memory. The arguments are as for
-    ``exchange``; ``talk`` is the record.
+    Meanwhile output is not read: it stays in its pipe, so that it cannot fill the memory. ``talk`` is a record of
+    ``EXCHANGE_DTYPE``; the other arguments are as for ``exchange``.
     """
     if talk.written == 0:
         talk.asked_ns = monotonic_ns()
@@ -317,10 +313,10 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Read output until a line is complete. Returns the reason why reading ended.
+    """Read output until a line is complete. Returns the reason why reading ended, such as ``DONE``.
 
-    ``skips_thinking`` waits for a line that is not thinking output. The other arguments are as for ``exchange``;
-    ``talk`` is the record.
+    With ``skips_thinking``, lines of thinking output do not count. ``talk`` is a record of ``EXCHANGE_DTYPE``; the
+    other arguments are as for ``exchange``.
     """
     looked_ns = monotonic_ns()
     is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
@@ -382,15 +378,13 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
 
 @jit
 def _wake_of(stop):  # type: ignore[no-untyped-def]
-    """The file descriptor that becomes readable when a stop flag is set; -1 if there is none."""
+    """The file descriptor that becomes readable when the flag at address ``stop`` is set; -1 if there is none."""
     return np.int64(load_word(stop, 1)) - 1 if stop != 0 else np.int64(-1)
 
 
 @jit
 def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
-    """Milliseconds from ``now_ns`` to the first of three times: the deadline, ``wake_ns``, and the next check of the
-    stop flag.
-    """
+    """Milliseconds from ``now_ns`` to the first of: the deadline, ``wake_ns``, and the next check of the stop flag."""
     most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
     return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
 
@@ -446,7 +440,7 @@ def _after_blanks(text, place, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _waited_ns(schedule):  # type: ignore[no-untyped-def]
-    """Total time in nanoseconds that this thread has waited for a processor; -1 if the system does not provide it."""
+    """Nanoseconds that this thread has waited for a processor so far, as the file ``schedule`` says; -1 if unknown."""
     if schedule < 0:
         return -1
     text = np.empty(64, np.uint8)
@@ -467,8 +461,8 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
 def _beat(beats, times):  # type: ignore[no-untyped-def]
     """Sleep for ``BEAT_MS`` milliseconds, ``times`` times, and record how late the thread wakes up each time.
 
-    ``beats`` is the address of the record: word 0 is the time of the next wake-up, the others are the latest delays, in
-    nanoseconds.
+    ``beats`` is the address of uint64 words: word 0 is the time of the next wake-up, the other ``KEPT_BEATS`` words are
+    the latest delays, all in nanoseconds.
     """
     for number in range(times):
         due_ns = monotonic_ns() + BEAT_MS * 1_000_000
@@ -479,9 +473,7 @@ def _beat(beats, times):  # type: ignore[no-untyped-def]
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """Largest recent delay of threads at wake-up, in nanoseconds, from the record of ``_beat``; -1 if there is no
-    record.
-    """
+    """Largest recent delay of a thread at wake-up, in nanoseconds, as recorded by ``_beat``; -1 without a record."""
     if schedule >= -1:
         return np.int64(-1)
     late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
@@ -496,8 +488,7 @@ def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
 def words_of(dtype: np.dtype[Any]) -> Any:
     """Make a ``ctypes`` structure class for the int64 fields of a record type.
 
-    An instance created at a record's address shares the record's memory. Python accesses its fields faster than the
-    record's fields.
+    An instance created at a record's address shares the record's memory. Python accesses fields of the instance faster.
     """
     fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
@@ -511,9 +502,7 @@ _Words = words_of(EXCHANGE_DTYPE)
 
 
 class Conversation:
-    """Communication with one program: ``ask`` sets a command, ``exchange`` sends it, ``take_output`` returns the
-    answer.
-    """
+    """Communication with one program: ``ask`` sets a command, ``exchange`` sends it, ``take_output`` returns output."""
 
     WRITE, READ_LINE, READ_ANSWER = WRITE, READ_LINE, READ_ANSWER
     DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN = DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN
@@ -660,9 +649,7 @@ class Conversation:
 
 @functools.cache
 def load_exchange() -> None:
-    """Load or compile the code of ``exchange``. The first call must be on the main thread: other threads must not
-    import.
-    """
+    """Load or compile the code of ``exchange``. The main thread must call this first: other threads must not import."""
     record = new_record(EXCHANGE_DTYPE)
     exchange(array_of(record), WRITE, 0, -1, NEVER_NS)
     _schedule()
@@ -670,7 +657,7 @@ def load_exchange() -> None:
 
 @functools.cache
 def _beats() -> Any:
-    """The array in which ``_beat`` records the delays of its thread. The first call starts the thread."""
+    """Array that ``_beat`` fills: uint64, one word and ``KEPT_BEATS`` delays. The first call starts the thread."""
     beats = np.zeros(1 + KEPT_BEATS, np.uint64)
     beats[0] = np.uint64(NEVER_NS)
     _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 SENT = 20
-"""Number of commands stored for the log of the dialogue with a program: only the latest ones."""
+"""Number of the latest commands to a program that are stored for the log of the dialogue."""
 GO_BYTES = 256
 """Maximum length in bytes of a ``go`` line."""
 
@@ -55,9 +55,7 @@ class Sent(NamedTuple):
     goes: bytes = b""
     """The ``go`` lines, ``GO_BYTES`` bytes for each, with the same indices as ``records``."""
     now_ns: int = 0
-    """Time, in nanoseconds, at which the command that the program has not answered yet was sent. Its time in
-    ``records`` is still 0.
-    """
+    """Time, in nanoseconds, of the command that the program has not answered yet; ``records`` still has 0 for it."""
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """Yield each stored command, oldest first: its time in nanoseconds (``time.monotonic_ns``), and its

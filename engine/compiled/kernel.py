@@ -43,9 +43,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Prevent a numba dispatcher from compiling a separate version for each constant integer argument; return the
-    dispatcher.
-    """
+    """Keep a numba dispatcher from compiling one version for each constant integer argument; return the dispatcher."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 

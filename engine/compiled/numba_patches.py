@@ -41,7 +41,7 @@ def _place(builder: Any, kind: Any) -> Any:
 def _call_uncleared(
     self: Any, builder: Any, callee: Any, result_type: Any, types_of_arguments: Any, arguments: Any, attrs: Any = None
 ) -> Any:
-    """Replace ``CPUCallConv.call_function``; does not clear slots if the callee returns a number or nothing."""
+    """Replace ``CPUCallConv.call_function``; does not clear stack slots if the callee returns a number or nothing."""
     is_number = isinstance(result_type, (types.Integer, types.Boolean))
     if attrs is not None or not (is_number or result_type is types.none):
         return _call_function(self, builder, callee, result_type, types_of_arguments, arguments, attrs)
@@ -54,7 +54,7 @@ def _call_uncleared(
 
 
 def _infer_return_type_once(self: Any) -> Any:
-    """Replace ``TypeInferer.return_types_from_partial``; keeps the return type for the next recursive call."""
+    """Replace ``TypeInferer.return_types_from_partial``: infer once, and keep the return type for further calls."""
     if not self.func_ir.func_id.modname.startswith(_OWN_PACKAGE):
         return _infer_return_type(self)
     known = vars(self).get("known_return_type")

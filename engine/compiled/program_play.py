@@ -62,8 +62,8 @@ NO_CLOCK_MS = 1 << 40
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
 
 LEAVE, ASKED, EMPTY, UNREADY = -3, -4, -5, -6
-"""Codes that ``play_programs`` returns besides verdicts. ``LEAVE``: Python must request the next move. ``ASKED``: the
-move has been requested; Python must read the answer. ``EMPTY``: the buffers must be emptied before the next call.
+"""Codes that ``play_programs`` returns besides verdict codes. ``LEAVE``: Python must request the next move. ``ASKED``:
+the move has been requested; Python must read the answer. ``EMPTY``: the buffers must be emptied before the next call.
 ``UNREADY``: the new game has been announced; Python must read the answers.
 """
 
@@ -115,15 +115,13 @@ PROGRAM_DTYPE = np.dtype([
     ("announcement", np.uint8, (GO_BYTES,)),  # the lines that announce the game
     ("output", np.uint8, (OUTPUT_BYTES,)),  # the program's output, once ``play_programs`` has returned
 ])  # fmt: skip
-"""State of one of the two programs in a game: its command lines, its limits, the latest commands sent to it, and its
-output.
-"""
+"""State of one program in a game: its command lines, its limits, the latest commands sent to it, and its output."""
 
 _FOUND = 10
 FIGURES = 8
-"""Number of int64 values stored for each move: code, score, depth, nodes, time in nanoseconds, time in milliseconds as
-reported by the program, and the offset and length of the principal variation in the mover's output. Depth, nodes,
-reported time and length are negative if unknown.
+"""Number of int64 values stored for each move: code, score in centipawns for the mover, depth in plies, nodes, time in
+nanoseconds, time in milliseconds as reported by the program, and the principal variation. The last takes two values,
+offset and length in the mover's output. Depth, nodes, reported time and length are negative if unknown.
 """
 PROGRAM_GAME_DTYPE = np.dtype([
     ("program_game", np.int64),
@@ -197,7 +195,7 @@ def _number_at(text, place, end):  # type: ignore[no-untyped-def]
 def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
     """Parse ``text[place:end]`` as a score in centipawns, or with ``is_mate`` as the number of moves to mate.
 
-    Returns a score in the engine's units, or ``NO_SCORE`` if it is unreadable.
+    Returns the score in centipawns, mates as in ``engine.values``; ``NO_SCORE`` if the text is unreadable.
     """
     is_negative = text[place] == _MINUS
     number = _number_at(text, place + (is_negative or text[place] == _PLUS), end)
@@ -261,8 +259,7 @@ def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
-    """Parse the complete lines of thinking output in ``text[begin:end]``; returns false if a line has an unexpected
-    form.
+    """Parse the complete lines of thinking output in ``text[begin:end]``; returns false if one has an unexpected form.
 
     Stores in ``game`` the values of the last line with an exact score, and of the last line with a node count.
     """
@@ -313,7 +310,7 @@ def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _slot_of(keys, key):  # type: ignore[no-untyped-def]
-    """Index of the slot of a hash table that holds ``key``, or of the empty slot where it would be stored."""
+    """Index of the slot with ``key`` in the hash table ``keys`` (uint64), or of the empty slot where it belongs."""
     slot = np.int64(multiply_words(key, np.uint64(_MIXER)) >> _SHIFT)
     while keys[slot] != key and keys[slot] != _NOTHING:
         slot = (slot + 1) % _SLOTS
@@ -372,7 +369,7 @@ _TO_GO = tuple(b" movestogo ")
 
 @jit
 def _append_move(program, word):  # type: ignore[no-untyped-def]
-    """Append a move, as the packed text ``word``, to the program's ``position`` line."""
+    """Append a move (packed text ``word``) to the ``position`` line of ``program``, a record of ``PROGRAM_DTYPE``."""
     text, place = program.question, program.line_bytes
     if program.has_moves == 0:
         place = _append(text, place, _MOVES, len(_MOVES))
@@ -388,7 +385,7 @@ def _remaining_ms(clocks, side):  # type: ignore[no-untyped-def]
 
 @jit
 def _write_question(program, clocks, side):  # type: ignore[no-untyped-def]
-    """Write the ``go`` line after the ``position`` line; returns the total length in bytes."""
+    """Write the ``go`` line of ``side`` (0 or 1) after the ``position`` line; returns the length of both in bytes."""
     text, place = program.question, program.line_bytes
     text[place] = _NEWLINE
     begin = place + 1
@@ -469,7 +466,7 @@ def _play_on(  # type: ignore[no-untyped-def]
     games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks, states,
     lists, adjudications, trackers, longest, stop, schedule, wake_ns
 ):  # fmt: skip
-    """Play as ``play_programs`` does, but leave the programs' output in ``first_talks`` and ``second_talks``."""
+    """Play as ``play_programs`` does, with the same arguments, but leave the programs' output in their ``talks``."""
     state, game, clocks = states[0], games[0], all_clocks[0]
     if _is_asking(first_talks[0]) or _is_asking(second_talks[0]):
         if not _are_ready(first_talks, second_talks, stop, schedule, wake_ns):
@@ -576,7 +573,7 @@ def _make_move(  # type: ignore[no-untyped-def]
 
 @jit
 def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
-    """Whether a move that took ``elapsed`` nanoseconds loses the game on time."""
+    """Whether a move of ``side`` (0 or 1) that took ``elapsed`` nanoseconds loses the game on time."""
     late = np.int64(0)
     if clocks.move_limit_ns[side] >= 0:
         late = max(late, elapsed - clocks.move_limit_ns[side])
@@ -587,8 +584,8 @@ def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
 
 @jit
 def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
-    """Count the program's move as disturbed if the arena read it late, because the arena's thread had to wait for a
-    processor.
+    """Count the program's move as disturbed if the arena's thread waited too long for a processor before it read the
+    move.
 
     ``late_ns`` is the delay in nanoseconds.
     """
@@ -724,9 +721,7 @@ class ProgramSide:
         program["noticed_ns"] = noticed_ns
 
     def set_line(self, line: str, has_moves: bool) -> bool:
-        """Set the ``position`` line; returns false if the line is too long. ``has_moves`` is true if the line contains
-        moves.
-        """
+        """Set the ``position`` line; returns false if it is too long. ``has_moves``: whether it contains moves."""
         letters = line.encode()
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
             return False
@@ -735,9 +730,7 @@ class ProgramSide:
         return True
 
     def clear(self) -> None:
-        """Discard the counts of late moves and the announcement of a new game that the last game has left; it may have
-        been abandoned.
-        """
+        """Discard the announcement of a new game and the counts of late moves that an abandoned game may have left."""
         words = self._words
         words.asked = words.used_arrivals = words.disturbed = words.worst_late_ns = words.announcement_bytes = 0
 
@@ -754,9 +747,7 @@ class ProgramSide:
         self._words.announcement_bytes, self._words.start_ns = len(letters), start_ns
 
     def disturbed(self) -> tuple[int, int]:
-        """Number of moves that the arena read late since the last use of this property, and the largest delay in
-        nanoseconds.
-        """
+        """Number of moves that the arena read late since this property was last used, and the largest delay in ns."""
         words = self._words
         if not words.disturbed:
             return 0, 0
@@ -769,9 +760,7 @@ class ProgramSide:
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
-        """Return and clear the commands and the output of the last call of compiled code; the third value is the number
-        of output pieces of finished moves.
-        """
+        """Return and clear the last call's commands, its output, and the number of output pieces of finished moves."""
         words, (output, ends, times_ns) = self._words, self._parts[3:]
         count = 8 * words.arrivals
         received = Received(bytes(output[: words.filled]), bytes(ends[:count]), bytes(times_ns[:count]))
@@ -798,7 +787,7 @@ class ClockState(NamedTuple):
 
 _ClockWords, _GameWords = words_of(CLOCKS_DTYPE), words_of(PROGRAM_GAME_DTYPE)
 _UNUSED: list[tuple[Any, Any, Any, Any]] = []
-"""Memory of ended games, as returned by ``_memory``, to be used again: allocation takes longer than a game."""
+"""Memory of ended games, as returned by ``_memory``, for later games, because allocation is slow."""
 
 
 def _memory() -> tuple[Any, Any, Any, Any]:
@@ -850,9 +839,9 @@ class ProgramGame:
     ) -> Callable[[], int]:
         """Prepare a call of ``play_programs`` that plays on from the position after ``plies`` moves.
 
-        Returns a function without arguments, which makes the call and returns its code. ``longest`` is the maximum
-        number of plies. ``arbiter`` has the arguments from ``states`` to ``trackers``; ``circumstances`` has the last
-        three, as ``Conversation.circumstances`` returns them.
+        Returns a function without arguments that calls ``play_programs`` and returns the code. ``longest`` is the
+        maximum number of plies. ``arbiter`` has the arguments from ``states`` to ``trackers``; ``circumstances`` has
+        the last three, as ``Conversation.circumstances`` returns them.
         """
         first, second = self.sides
         self._game.plies = plies
@@ -872,9 +861,7 @@ class ProgramGame:
 
     @property
     def last_score(self) -> int:
-        """Score of the last move in centipawns, from the mover's point of view; ``NO_SCORE`` if the mover's program
-        sent none.
-        """
+        """Score of the last move in centipawns, from the mover's point of view; ``NO_SCORE`` if the move has none."""
         return int(self._game.figures[FIGURES * (self._game.plies - 1) + 1])
 
     def moves(self, begin: int) -> ProgramMoves:
@@ -891,9 +878,7 @@ class ProgramMoves(NamedTuple):
     side: int
     """The side that played the first of these moves: 0 or 1."""
     outputs: list[bytes]
-    """Output of both programs, by side. The output contains the principal variations; an empty list if it is
-    unavailable.
-    """
+    """Output of both programs, by side, with the principal variations; an empty list if the output is unavailable."""
 
     @property
     def codes(self) -> Sequence[int]:

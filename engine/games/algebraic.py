@@ -100,7 +100,8 @@ def _matches(shape, state, move):
 def _play_named(states, lists, shapes, codes):
     """Play a sequence of moves, each given as a pattern of ``_shape_of``; returns the number of moves played.
 
-    Stops at the first pattern that matches no legal move or several. Writes the codes of the moves into ``codes``.
+    Stops at the first pattern that matches no legal move or several. ``shapes`` has the patterns; ``codes`` receives
+    the codes of the moves. Both are int64 of shape (n,). ``states`` and ``lists`` are arrays of one record.
     """
     state, row = states[0], lists[0]
     for index in range(shapes.size):
@@ -118,10 +119,10 @@ def _play_named(states, lists, shapes, codes):
 
 @jit
 def _tell_apart(states, lists, codes, marks):
-    """Play legal moves, and write bit flags into ``marks`` that determine each move's SAN.
+    """Play the legal moves ``codes``, and write bit flags into ``marks`` that determine each move's SAN.
 
     The flags give the piece's type. They also tell whether the move is a capture, gives check, or needs the file or
-    rank of its origin.
+    rank of its origin. Both arrays have the shape (n,). ``states`` and ``lists`` are arrays of one record.
     """
     state, row = states[0], lists[0]
     for index in range(codes.size):
@@ -149,9 +150,7 @@ def _tell_apart(states, lists, codes, marks):
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """Convert UCI moves to one of ``NOTATIONS`` and play them on ``position``; raises ``WrongMoveError`` for an illegal
-    move.
-    """
+    """Convert UCI moves to one of ``NOTATIONS`` and play them on ``position``; raises ``WrongMoveError``."""
     if notation == "uci":
         return list(moves)
     trial = position.copy()
@@ -169,9 +168,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert a UCI move, such as ``g1f3``, to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is
-    illegal.
-    """
+    """Convert a UCI move (``g1f3``) to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is illegal."""
     return format_moves(position.copy(), [move], notation)[0]
 
 

@@ -51,7 +51,7 @@ def check_table_word(search, word, words_per_bucket):
 
 @jit
 def check_entry(move, score, depth, bound, threat):
-    """Check that the fields of a new transposition table entry fit into their bits."""
+    """Check that move, score, depth, bound and mate threat of a new transposition table entry fit into their bits."""
     if DEBUG:
         assert 0 <= move < 1 << MOVE_BITS, "table: move in range"
         assert -MAX_SCORE <= score <= MAX_SCORE, "table: score in range"
@@ -69,7 +69,7 @@ def check_cached_value(value, greatest):
 
 @jit
 def check_solver_node(own, other, alpha, beta, empties):
-    """Check a node of the endgame solver: alpha is below beta, discs do not overlap, ``empties`` squares are empty."""
+    """Check a solver's node: alpha below beta, no overlap of ``own`` and ``other``, and ``empties`` empty squares."""
     if DEBUG:
         assert alpha < beta, "solver: alpha < beta"
         assert own & other == np.uint64(0), "solver: no square has two discs"

@@ -48,9 +48,7 @@ def generate(state, lists, row):  # type: ignore[no-untyped-def]
 
 @game_stub
 def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
-    """Write the legal moves that quiescence search tries, such as captures, to ``lists.moves[row]``; return their
-    number.
-    """
+    """Write the legal moves for quiescence search, such as captures, to ``lists.moves[row]``; return their number."""
 
 
 @game_stub
@@ -266,7 +264,7 @@ _OF_THREAD = threading.local()
 
 
 def _lists_of_thread() -> tuple[Any, Any]:
-    """A thread's memory for lists of moves, as a record and as an array of one element."""
+    """The memory for move lists of the calling thread, as a record and as an array of one element."""
     try:
         return _OF_THREAD.lists  # type: ignore[no-any-return]
     except AttributeError:
@@ -291,9 +289,7 @@ class Position:
 
     @property
     def lists(self) -> Any:
-        """Move lists of type ``MOVE_LISTS_DTYPE``. All positions on a thread share the lists, because allocation is
-        slow.
-        """
+        """Move lists of type ``MOVE_LISTS_DTYPE``, which all positions on a thread share: allocation is slow."""
         return _lists_of_thread()[0]
 
     @property
@@ -332,7 +328,7 @@ class Position:
 
     @property
     def after_moves(self) -> str:
-        """Text that locates the position in error messages, such as ``after 3 moves``."""
+        """Text that tells error messages after how many moves the position arose, such as ``after 3 moves``."""
         return f"after {self.ply} move{'' if self.ply == 1 else 's'}"
 
     def code_of(self, move: str) -> int:
@@ -431,7 +427,7 @@ class EvaluationFitting(ABC):
     groups: tuple[tuple[int, ...], ...] = ()
     """Groups of features whose weights should change together, such as the squares of one piece type.
 
-    Each group has the indices of its features in ``features``.
+    Each group has the features' indices in ``features``.
     """
 
     @abstractmethod

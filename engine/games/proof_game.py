@@ -56,7 +56,7 @@ class _Search:
     def reach(self, state: Any, left: int) -> bool:
         """Whether the target can be reached from ``state`` with at most ``left`` more moves, not counting passes.
 
-        If so, ``path`` holds the moves afterwards.
+        If so, appends these moves, passes included, to ``path``, and makes them in ``state``.
         """
         missing = self._game.moves_missing(state, self._target)
         if missing is None or missing > left:

@@ -60,6 +60,4 @@ class Tablebases:
 
 
 open_tablebases = functools.lru_cache(maxsize=4)(Tablebases)
-"""Function with the arguments, result and errors of ``Tablebases``. It caches the four ``Tablebases`` objects used
-last.
-"""
+"""Function with the arguments, result and errors of ``Tablebases``, which caches the four objects used last."""

@@ -63,9 +63,7 @@ def protocols_for(game: str) -> list[ServedProtocol]:
 
 
 def protocol_choices() -> str:
-    """The choices of the option ``--protocol``, as a sentence for the option's help: ``for GAME a (default), b or c;
-    for ...``.
-    """
+    """The choices of ``--protocol``, as a sentence for the option's help: ``for GAME a (default), b or c; for ...``."""
     return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in GAMES)
 
 

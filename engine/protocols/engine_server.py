@@ -148,9 +148,7 @@ class EngineServer(ABC):
         """Send one variation of a complete iteration to the other program."""
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Send one variation of the final result. ``is_new`` is true if this variation has changed since it was last
-        sent.
-        """
+        """Send one variation of the final result. ``is_new`` is true if it has changed since it was last sent."""
         self.show(progress)
 
     @abstractmethod
@@ -285,9 +283,7 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Request the running search to stop, even if it is pondering, and return at once. The search's answer follows
-        soon.
-        """
+        """Request the running search to stop, even if it is pondering, and return at once. The answer follows soon."""
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()

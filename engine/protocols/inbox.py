@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 MAX_LINE = 1 << 16
-"""Maximum number of bytes in a line; longer lines are dropped. The line with all moves of the longest game needs a
-tenth of this.
-"""
+"""Maximum number of bytes in a line; longer lines are dropped. The moves of the longest game need a tenth of this."""
 MAX_LINES = 1024
 """Maximum number of lines in the queue; the reader thread waits while it is full."""
 
@@ -90,9 +88,7 @@ class Inbox:
             return not self._closed
 
     def close(self) -> None:
-        """Close the queue: ``put_line`` then returns false, so that the reader thread ends after the next line that it
-        reads.
-        """
+        """Close the queue: ``put_line`` then returns false, so that the reader thread ends after its next line."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -21,9 +21,7 @@ from elolab.engine.settings.limits import Limits
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
 """Approximate thinking time per move in seconds, by level from 0."""
 LEVEL_MOVES = 10
-"""Number of moves for which the time on a level's clock must last. That time is this number times the level's
-seconds.
-"""
+"""Number of moves for which the time on a level's clock must last; that time is this number times the seconds."""
 FIRST_LEVEL = 2
 MAX_LOADED = 1998
 """Maximum number of moves in one ``LOAD`` list: a game with 999 moves of each side."""

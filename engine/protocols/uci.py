@@ -76,9 +76,7 @@ class UciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """Execute one line with a command. Unknown words before the command are skipped, as the specification
-        requires.
-        """
+        """Execute one line with a command. Unknown words before the command are skipped, as UCI requires."""
         words = line.split()
         if self.first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
             words.insert(0, "position")  # the cyclone dialect may leave it out

@@ -51,9 +51,7 @@ move.
 In ElephantEye's own units it is 20.
 """
 STABLE_ITERATIONS = 4
-"""Number of consecutive iterations with the same best move after which ElephantEye 3.31 halves its time for the
-move.
-"""
+"""Number of iterations in a row with the same best move after which ElephantEye 3.31 halves its time for the move."""
 
 # Logarithms to base 2 in 256ths, as integers: forecasts are the same on every processor.
 _LOGARITHMS = np.array([round(256 * math.log2(1 + part / 256)) for part in range(256)], np.int64)
@@ -119,8 +117,9 @@ def adapt_soft_limit(search, parameters, score_change):
     """Set the soft limit after an iteration, as ElephantEye 3.31 does.
 
     The limit is the move's proper time (see the module's docstring), halved for each of three conditions: null moves
-    are off, the score has not dropped by more than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is
-    the iteration's score minus the score of the previous iteration, in centipawns.
+    are off, the score has not dropped by more than ``FALLING_SCORE``, and the best move is stable. A best move is
+    stable after ``STABLE_ITERATIONS`` iterations. ``score_change`` is the iteration's score minus the score of the
+    previous iteration, in centipawns.
     """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
@@ -198,9 +197,7 @@ def elapsed_ns(search):
 
 @jit
 def counted_ns(search):
-    """Nanoseconds that count against the time limits: since the search's start or, after pondering, since the ponder
-    hit.
-    """
+    """Nanoseconds that count against the time limits: since the search's start or, after pondering, the ponder hit."""
     return elapsed_ns(search) - search.uncounted_ns
 
 
@@ -340,9 +337,7 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Count ``nodes`` nodes at once, as that many calls of ``spend_node`` would. Returns false if the search must
-    stop.
-    """
+    """Count ``nodes`` nodes at once, like that many calls of ``spend_node``. Returns false if the search must stop."""
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

@@ -208,8 +208,8 @@ def _copy_line(search, source, target):
 def _keep_result(search, line, move, value, depth):
     """Store a move, its value, its depth and the principal variation as the result of variation ``line``.
 
-    If another variation begins with the same move, that variation is replaced, so that no two variations begin with the
-    same move.
+    Unless ``line`` already began with this move, the variations from ``line`` on move down one place. The one dropped
+    is a later variation with the same move or, without such a variation, the last.
     """
     if search.line_move[line] != move:
         place = search.lines - 1

@@ -155,7 +155,7 @@ def is_improving(search, ply):
 
 @jit
 def table_static(parameters, entry, static, ply):
-    """The static evaluation, or the transposition table's score if its bound shows that the score is more exact."""
+    """The static evaluation, or the score of the table entry if the entry's bound shows that this score is better."""
     if parameters.hash_static == 0 or entry == 0:
         return static
     score = entry_score(entry, ply)
@@ -198,9 +198,7 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth of the child node after ``move``: ``depth`` - 1, or ``depth`` for a forced pass without
-    ``pass_costs_depth``.
-    """
+    """Depth of the child after ``move``: ``depth`` - 1, or ``depth`` for a forced pass without ``pass_costs_depth``."""
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
     return depth - 1

@@ -30,9 +30,10 @@ to test whether it is singular.
 
 @jit
 def null_move_banned(search, parameters, node_type):
-    """Whether the node's place in the tree forbids a null move: after a null move, or within a verification search.
+    """Whether a null move is forbidden at a node: after a null move, or within a verification search.
 
-    Parameters select which of these places are forbidden. True at every node if null moves are off.
+    ``node_type`` is a type of node such as ``AFTER_NULL``. Parameters select which of these places are forbidden. True
+    at every node if null moves are off.
     """
     if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
@@ -79,7 +80,8 @@ def _table_forbids(parameters, entry, beta, depth, ply):
 def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
     """Whether the position allows a null move. Each condition depends on a parameter. The caller tests for check.
 
-    ``static`` is the static evaluation; ``pv_node`` is true for a node on the principal variation.
+    ``entry`` is the transposition table entry, 0 for none; ``static`` is the static evaluation; ``pv_node`` is true for
+    a node on the principal variation.
     """
     if depth < parameters.null_min_depth:
         return False
@@ -99,7 +101,7 @@ def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_nod
 
 @jit
 def is_mate_threat(parameters, value, ply):
-    """Whether a null search's score means that the opponent threatens mate with the next move."""
+    """Whether ``value``, the score of a null search, means that the opponent threatens mate with the next move."""
     offset = parameters.null_depth if parameters.mate_threat_offset == _OFFSET_NULL_DEPTH else 2
     return value == ply + offset - MATE
 

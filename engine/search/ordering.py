@@ -55,9 +55,7 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """Convert an ordering score to a history value from -100 to 100. Killers, and moves ordered before killers, get
-    100.
-    """
+    """Convert an ordering score to a history value, -100 to 100. Killers, and moves ordered before them, get 100."""
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
@@ -345,9 +343,7 @@ def _move_histories(state, search, parameters, move, change):
 
 @jit
 def punish_histories(state, search, lists, parameters, depth, ply, count):
-    """Decrease the histories of the quiet moves among the node's first ``count`` moves, because these moves caused no
-    cutoff.
-    """
+    """Decrease the histories of the quiet moves among the node's first ``count`` moves, which caused no cutoff."""
     malus = -gravity_bonus(parameters, depth)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])

@@ -72,9 +72,7 @@ def _last_moves_key(state):
 
 @jit
 def _locate(state, search, ply, table, key):
-    """Find the entry for ``key`` in correction history number ``table``: store its index for ``ply``, and prefetch the
-    entry.
-    """
+    """Prefetch the entry for ``key`` in correction history number ``table``, and store its index for ``ply``."""
     place = (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
     search.correction_places[np.uint64(ply), np.uint64(table)] = place
     prefetch(search.corrections.ctypes.data + 2 * (table * _TABLE_SIZE + np.int64(place)))
@@ -82,9 +80,7 @@ def _locate(state, search, ply, table, key):
 
 @jit
 def locate_corrections(state, search, parameters, ply):
-    """Find the position's entries in all correction histories: store their indices for ``ply``, and prefetch the
-    entries.
-    """
+    """Prefetch the position's entries in all correction histories, and store the entries' indices for ``ply``."""
     if parameters.correction_history == 0:
         return
     _locate(state, search, ply, 0, structure_key(state))
@@ -161,9 +157,7 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the transposition table's entry makes a search of a quiescence node unnecessary. False unless the window
-    is a null window.
-    """
+    """Whether a table entry makes a search of a quiescence node unnecessary; false unless the window is null."""
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)

@@ -65,9 +65,7 @@ class Report:
 
 
 class ReportBoard:
-    """Memory for the reports of a search, and the methods that read them. Only one search at a time may write to a
-    board.
-    """
+    """Memory for the reports of a search, with methods to read them. Only one search at a time may write to it."""
 
     def __init__(self) -> None:
         self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)

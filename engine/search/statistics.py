@@ -121,8 +121,8 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search that found a mate threat, under both definitions of a mate threat that ``mate_threat_offset``
-    can select.
+    """Count a null search whose score ``value`` is a mate threat, separately for each definition that
+    ``mate_threat_offset`` can select.
     """
     if search.search_statistics_address == 0:
         return

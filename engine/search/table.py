@@ -103,13 +103,13 @@ def probe(search, key):
 
 @jit
 def entry_move(entry):
-    """Best move, or move that caused the cutoff; 0 if none is known."""
+    """Best move of an entry, a data word from ``probe``, or the move that caused the cutoff; 0 if none is known."""
     return entry & _MOVE_MASK
 
 
 @jit
 def entry_score(entry, ply):
-    """Score of the entry for a node at ``ply``; mate scores are converted to the distance from the root."""
+    """Score of an entry, a data word from ``probe``, for a node at ``ply``; mate scores count from the root."""
     score = ((entry >> _SCORE_SHIFT) & 0xFFFF) - _SCORE_OFFSET
     if score >= MATE_BOUND:
         return score - ply
@@ -120,27 +120,25 @@ def entry_score(entry, ply):
 
 @jit
 def entry_depth(entry):
-    """Depth, in plies, of the search that stored the entry."""
+    """Depth, in plies, of the search that stored an entry, a data word from ``probe``."""
     return (entry >> _DEPTH_SHIFT) & 0xFF
 
 
 @jit
 def entry_bound(entry):
-    """Type of the entry's score: ``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
+    """Type of the score of an entry, a data word from ``probe``: ``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
     return (entry >> _BOUND_SHIFT) & 3
 
 
 @jit
 def entry_threat(entry):
-    """1 if a search after a null move in the position found a mate threat, otherwise 0."""
+    """1 if a search after a null move in the position of an entry (a data word) found a mate threat, otherwise 0."""
     return (entry >> _THREAT_SHIFT) & 1
 
 
 @jit
 def is_null_cutoff(entry):
-    """Whether a null cutoff stored the entry. Such an entry is a lower bound without a move; other cutoffs store a
-    move.
-    """
+    """Whether a null cutoff stored the entry, as a lower bound without a move; other cutoffs store a move."""
     return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0
 
 
@@ -156,10 +154,10 @@ def _replaceable(search, entry, depth):
 
 @jit
 def store(search, key, move, score, depth, bound, ply, threat):
-    """Store a search result in the bucket of ``key``.
+    """Store a search result in the bucket of ``key``; ``threat`` is 1 if a null move showed a mate threat, otherwise 0.
 
-    By default the first slot keeps the deepest entry of this search, the second the latest. A null cutoff (a lower
-    bound without a move) never replaces a lower bound that has a move.
+    With the default replacement, the first slot keeps the deepest entry of this search, the second the latest. A null
+    cutoff (a lower bound without a move) never replaces a lower bound that has a move.
     """
     if search.table_mask < 0:
         return

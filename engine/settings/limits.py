@@ -19,9 +19,7 @@ MARGIN_MS = 100
 """Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""Text of a limit that sets no limits: the player plays at its own level, because its protocol cannot transmit
-limits.
-"""
+"""Text of a limit that limits nothing: the player plays at its own level, because its protocol has no limits."""
 
 
 class LimitError(UserError):
@@ -48,9 +46,7 @@ class Limits:
     moves_per_control: int = 0
     """Number of a player's moves after which ``clock_ms`` is added again; 0 if the time is for the whole game."""
     clock_kind: str = "wall"
-    """Clock in use: ``wall`` for real time, ``cpu`` for CPU time of the search's thread, ``node`` for nodes at a fixed
-    speed.
-    """
+    """Clock: ``wall`` for real time, ``cpu`` for the search thread's CPU time, ``node`` for nodes at a fixed speed."""
     nodes_per_second: int | None = None
     """Speed of the node clock: number of nodes that count as one second."""
 

@@ -55,9 +55,7 @@ def unit_in(game: str, row: Parameter) -> str:
 
 _INDENT = "    "
 _MIN_LEGAL_WIDTH = 24
-"""Minimum width, in characters, of the column of legal values. If less room is left, the legal values go on a line of
-their own.
-"""
+"""Minimum width, in characters, of the column of legal values. If it is narrower, they go on lines of their own."""
 
 
 def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
@@ -121,8 +119,8 @@ def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
 
 
 def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str, Any]]:
-    """The named parameters as plain data: the columns of ``as_data`` for the first game to which each applies, and its
-    defaults, units and measurements by game.
+    """The named parameters as plain data: the columns of ``as_data`` for the first game to which a parameter applies,
+    and the parameter's defaults, units and measurements by game.
     """
     found = []
     for name in names:

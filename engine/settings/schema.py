@@ -100,9 +100,7 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is valid. Always true for a key of several kinds or of free form, which the caller must
-        check.
-        """
+        """Whether a value is valid. Always true for a key of several kinds or free form: the caller must check it."""
         if len(self.kinds) > 1:
             return True
         match self.kinds[0]:
@@ -213,9 +211,7 @@ def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
 
 
 def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """Declare a key whose value is a whole number from ``low`` to ``high``; other arguments as for ``key`` and
-    ``Field``.
-    """
+    """Declare a key whose value is a whole number from ``low`` to ``high``; for other arguments see ``key``."""
     return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
@@ -240,9 +236,7 @@ def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **mor
 
 
 def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value is a list of tables with a common schema; other arguments as for ``key`` and
-    ``Field``.
-    """
+    """Declare a key whose value is a list of tables with one schema; other arguments as for ``key`` and ``Field``."""
     return key(TABLES, schema=schema, default=default, **more)
 
 

@@ -329,7 +329,7 @@ def game_of_players(
 
 
 def _place(entry: Mapping[str, Any], words: PlayerWords) -> str:
-    """The option and the player to which ``words`` belong, for error messages."""
+    """Text for errors: the option and the player to which the arguments ``words`` belong."""
     return f"{words.option}: player {entry['name']!r}"
 
 

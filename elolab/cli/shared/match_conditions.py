@@ -26,7 +26,7 @@ OPENINGS_KEYS = {
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 PGN_MORE = ("pv", "timeleft", "latency")
-"""Arguments of fastchess's ``--pgnout`` that add figures to the PGN; each selects elolab's full detail."""
+"""Arguments of fastchess's ``--pgnout`` that add information on moves to the PGN; each selects elolab's full detail."""
 PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", "match_line", *PGN_MORE)
 """Arguments that fastchess's ``--pgnout`` accepts besides ``file``.
 
@@ -223,8 +223,8 @@ def pgn_words(words: Sequence[str]) -> tuple[str, str | None]:
     ``None``.
 
     Reads the forms of cutechess-cli (``FILE min fi``) and fastchess (``file=FILE min=true pv=true``). ``min`` selects
-    the lowest level, fastchess's additional figures the highest; otherwise it is ``None``. ``fi`` has no effect,
-    because only finished games are written. Raises ``UsageError`` unless there is exactly one file.
+    the lowest level, fastchess's additional figures the highest; without them the level is ``None``. ``fi`` has no
+    effect, because only finished games are written. Raises ``UsageError`` unless there is exactly one file.
     """
     switches = {name: SWITCHES.get(value.lower()) for name, _, value in (word.partition("=") for word in words)}
     is_minimal = "min" in words or switches.get("min") is True

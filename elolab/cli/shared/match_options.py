@@ -323,7 +323,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """A detector of programs' protocols. It prints its findings, and reuses findings of the runs ``directories``."""
+    """A detector of programs' protocols, which prints findings and reuses the findings of the runs ``directories``."""
     from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(

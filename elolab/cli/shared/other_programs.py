@@ -86,7 +86,7 @@ QUICK_ROUNDS = 25_000
 QUICK_FREE = 2
 """Number of processors that fastchess's ``-quick`` leaves idle.
 
-The constants above are the time control, draw adjudication and number of rounds of ``-quick``.
+``QUICK_ENGINE``, ``QUICK_DRAW`` and ``QUICK_ROUNDS`` are the time control, draw adjudication and rounds of ``-quick``.
 """
 
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]
@@ -235,5 +235,5 @@ def _ignored_words(arguments: argparse.Namespace) -> Iterator[Note]:
 
 
 def without_ignored(words: Sequence[str], option: str) -> list[str]:
-    """Remove the ignored ones from ``words``, the ``NAME=VALUE`` arguments of ``option``."""
+    """Leave out the ignored arguments among ``words``, the ``NAME=VALUE`` arguments of ``option``; returns the rest."""
     return [word for word in words if word.partition("=")[0] not in IGNORED_WORDS[option]]

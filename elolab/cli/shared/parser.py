@@ -122,7 +122,7 @@ class CommandParser(argparse.ArgumentParser):
         return ""
 
     def error(self, message: str) -> NoReturn:
-        """Raise ``UsageError`` with the command's name and a pointer to its help."""
+        """Raise ``UsageError`` with the command's name, and a hint to call the command with ``--help``."""
         command = self.prog.removeprefix("elolab ")
         if message.endswith(_ONE_ARGUMENT):
             message += self._hyphen_hint(message.removeprefix("argument ").partition(":")[0].split("/"))

@@ -33,19 +33,17 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
-"""Number of bytes at the start of two PGN files that are compared to decide whether they belong to the same run.
+"""Number of bytes at the start of two PGN files that are compared to decide whether both belong to the same run.
 
-They contain the players and the date of the first game.
+These bytes contain the players and the date of the first game.
 """
 
 LEAST_COLUMNS = 60
-"""Width of the narrowest table layout in characters. On narrower terminals its lines wrap."""
+"""Width of the narrowest table layout in characters. On a narrower terminal the table's lines wrap."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament with the options of ``add_playing``, and print its result; returns the exit
-    code.
-    """
+    """Play, resume or extend a tournament with the options of ``add_playing``, print it, return the exit code."""
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run, stored_result
     from elolab.arena.run import StoppedByFaults, check_directory
     from elolab.arena.tournament_reader import with_anchors
@@ -148,7 +146,7 @@ def pgn_detail(arguments: argparse.Namespace) -> str:
 
 
 def _begin_alike(copy: Path, own: Path) -> bool:
-    """Whether ``copy`` is a copy of ``own``, the run's PGN: both begin with the same players and date."""
+    """Whether ``copy`` is a copy of ``own``, the run's PGN: the two files begin with the same players and date."""
     try:
         with (gzip.open if copy.suffix == ".gz" else open)(copy, "rb") as one, own.open("rb") as other:
             return one.read(BEGINNING_BYTES) == other.read(BEGINNING_BYTES)

@@ -74,7 +74,7 @@ def warn(key: str, **values: Any) -> None:
 
 
 def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
-    """Print to standard error how many games players forfeited, and the exit code. Prints nothing if there are none."""
+    """Print to standard error how many games players forfeited, and the exit code; nothing if no game was forfeited."""
     games = sum(fault.lost for fault in faults)
     if games:
         warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
@@ -149,7 +149,7 @@ def _report_functions(kind: str) -> tuple[Callable[..., Path], Callable[..., str
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
     """A context manager that writes a report with ``write`` and yields its path, or ``None`` if writing fails.
 
-    It raises the error at the end of the block, so that the block can print the results first. The path is also
+    The error is raised at the end of the block, so that the block can print the results first. The path is also
     ``None`` if the run was stopped by Ctrl-C and a second Ctrl-C skips the report.
     """
     from elolab.arena.players.interruption import requests_to_end

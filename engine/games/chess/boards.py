@@ -94,8 +94,7 @@ def _between() -> np.ndarray:
 
 
 BETWEEN = _between()
-"""Bitboard of the squares strictly between two squares, indexed by both; 0 if the two share no rank, file or diagonal.
-"""
+"""Bitboard of the squares strictly between two squares, indexed by both; 0 without a common rank, file or diagonal."""
 
 
 @jit_inlined
@@ -109,7 +108,7 @@ def _line_attacks(square, direction, occupied):
     """Bitboard of the squares on a line that a sliding piece attacks: in both directions, up to and including the first
     piece.
 
-    ``direction`` is the index of the line, 0 to 3, as in ``_LOWER``.
+    ``direction`` is the index of the line, 0 to 3, as in ``_LOWER``; ``occupied`` are the occupied squares.
     """
     lower = _LOWER[square, direction]
     upper = _UPPER[square, direction]

@@ -94,7 +94,7 @@ def _mop_up(state, base, own_king, king):
 
 @jit
 def with_endgame_knowledge(state, score):
-    """Adjust an evaluation, in centipawns for White, by knowledge of rare endgames."""
+    """Adjust ``score``, an evaluation in centipawns for White, by knowledge of rare endgames; returns the new score."""
     base = np.uint64(0) if score > 0 else np.uint64(8)
     other = np.uint64(8) - base
     own_king = np.int64(state.king[base >> np.uint64(3)])

@@ -115,7 +115,7 @@ With them, the evaluation is still below the scores of decided games, and fits i
 
 @jit
 def full_score(state):
-    """Sum of the piece-square values, as a packed pair from White's point of view, computed by a scan of the board.
+    """Sum of the piece-square values for White, as a packed pair (opening, endgame), computed by a scan of the board.
 
     Tests compare it with the incrementally updated score in the state.
     """

@@ -36,7 +36,7 @@ _SQUARES = {file + rank: 8 * (int(rank) - 1) + "abcdefgh".index(file) for file i
 
 @jit
 def _write_row(state, row):
-    """Write the position into ``row``, from the point of view of the side to move."""
+    """Write the position into ``row``, uint64 of shape (WORDS,), turned so that the side to move plays upwards."""
     side = np.int64(state.side)
     for word in range(WORDS):
         row[word] = 0
@@ -79,9 +79,7 @@ def _replay(state, moves, rows):
 
 @jit
 def _set_up(state, row):
-    """Set up a row's position in ``state``, with the side to move as White. Sets only the fields that the evaluation
-    reads.
-    """
+    """Set up a row's position in ``state``, the side to move as White: only the fields that the evaluation reads."""
     for code in range(PIECES):
         state.pieces[code] = 0
     for square in range(SQUARES):
@@ -101,7 +99,7 @@ def _set_up(state, row):
 
 @jit
 def _survey(state, rows, phases, counts):
-    """Write the phase and the features of each row into ``phases`` and ``counts``. Overwrites ``state``."""
+    """Write n phases into ``phases``, shape (n,), and features into ``counts``, (n, features). Overwrites ``state``."""
     terms = np.zeros(TERM_COUNT, np.int16)
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])

@@ -137,7 +137,8 @@ def _take_pawns(lists, row, count, mode, targets, back):
 
 @jit_for_constants
 def _take_promotions(lists, row, count, mode, targets, back):
-    """Append or count promotions on each square of ``targets``: to every piece, or for noisy moves to a queen only.
+    """Append or count promotions on each square of ``targets``: to every piece, or in the mode ``_NOISY`` to a queen
+    only.
 
     Arguments and result are as for ``_take_pawns``.
     """

@@ -106,7 +106,7 @@ _MAYBE_CASTLING = re.compile(r".([18]).\1|O-O(-O)?")
 
 
 def _names(code: int) -> tuple[str, ...]:
-    """Other texts of a castling move: the king's move to its rook or to its target square, and ``O-O`` or ``O-O-O``."""
+    """Texts of a castling move besides UCI's: the king's move to its rook or target square, ``O-O`` or ``O-O-O``."""
     origin, right = code & 127, 2 * ((code & 127) // 56) + int((code >> 7 & 127) < (code & 127))
     end = square_name(origin) + square_name(int(KING_TARGETS[right]))
     return (uci_move(code, True), end, "O-O-O" if right % 2 else "O-O")

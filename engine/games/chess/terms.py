@@ -157,10 +157,9 @@ _KING_MIX = np.array(
 
 @jit
 def _weigh(state, counts, term, count):
-    """Packed value of ``count`` times the weights of a term; also adds ``count`` to ``counts`` if ``counts`` is an
-    array.
+    """``count`` times the weights of a term, as a packed pair (opening, endgame); ``count`` is negative for Black.
 
-    ``count`` is negative for Black.
+    If ``counts`` is an array, also adds ``count`` to the term's element.
     """
     if counts is not None:
         counts[term] += count
@@ -199,10 +198,11 @@ def _down(bits):
 
 @jit
 def _count_side_of_pawns(state, counts, own, enemy, king, sign):
-    """Packed value of one side's pawns and of its king's pawn shelter; also returns its passed pawns as a bitboard.
+    """Value of one side's pawns and king shelter, for White, as a packed pair (opening, endgame); also its passed
+    pawns.
 
-    Bitboards and the square ``king`` are mirrored vertically for Black, so that the side's pawns always move up.
-    ``sign`` is 1 for White and -1 for Black.
+    ``own``, ``enemy``, ``king`` (a square) and the bitboard of passed pawns are mirrored vertically for Black, so that
+    the side's pawns always move up. ``sign`` is 1 for White and -1 for Black; ``counts`` is as for ``sum_of_terms``.
     """
     beside = _beside(own)
     own_ahead = _down(own) >> _EIGHT
@@ -260,8 +260,9 @@ def _count_side_of_pawns(state, counts, own, enemy, king, sign):
 
 @jit
 def _count_pawns(state, counts):
-    """Packed value of the pawns and of both kings' pawn shelter; also returns the passed pawns of both sides as a
-    bitboard.
+    """Value of the pawns and of both kings' pawn shelter, for White, as a packed pair (opening, endgame).
+
+    Also returns the passed pawns of both sides as a bitboard. ``counts`` is as for ``sum_of_terms``.
     """
     white, black = state.pieces[np.uint64(PAWN)], state.pieces[np.uint64(PAWN + 8)]
     ours, our_passed = _count_side_of_pawns(state, counts, white, black, np.int64(state.king[0]), np.int64(1))
@@ -289,7 +290,7 @@ def _pawns(state, counts):
 
 @jit
 def _count_material(state, counts):
-    """Packed value of the material terms: products of two piece counts, in the order of ``CHESS_MATERIAL``."""
+    """Value, for White, of the material terms, products of two piece counts, as a packed pair (opening, endgame)."""
     value = np.int64(0)
     term = MATERIAL
     for kind in range(KNIGHT, KING):
@@ -326,11 +327,12 @@ def _material(state, counts):
 
 @jit
 def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy_pawn_attacks):
-    """Packed value of one side's knights, bishops, rooks and queens by mobility and placement.
+    """Value, for White, of the mobility and placement of one side's knights, bishops, rooks and queens.
 
-    ``sign`` is 1 for White and -1 for Black; the other arguments are bitboards. Also returns bitboards of the squares
-    attacked by knights, bishops, rooks and queens, and by two or more of all the side's pieces, and the sum of attack
-    values against the enemy's king.
+    The value is a packed pair (opening, endgame). ``sign`` is 1 for White and -1 for Black, ``counts`` as for
+    ``sum_of_terms``; the last three arguments are bitboards. Also returns bitboards of the squares attacked by knights,
+    bishops, rooks and queens, and by two or more of all the side's pieces, and the sum of attack values against the
+    enemy's king.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
@@ -435,11 +437,12 @@ def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy
 
 @jit
 def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, danger):
-    """Packed value of one side's attacks on the enemy's king; ``danger`` is the sum of attack values so far.
+    """Value, for White, of one side's attacks on the enemy's king, as a packed pair (opening, endgame).
 
-    ``attacks`` are bitboards of the squares attacked by the side's knights, bishops, rooks and queens, by all its
-    pieces except its king, and by two or more of all its pieces. ``defended`` are three bitboards of the squares that
-    the enemy defends: without its queens and king, with all its pieces, and by two or more.
+    ``danger`` is the sum of attack values so far; ``sign`` is 1 for White and -1 for Black. ``attacks`` are bitboards
+    of the squares attacked by the side's knights, bishops, rooks and queens, by all its pieces except its king, and by
+    two or more of all its pieces. ``defended`` are three bitboards of the squares that the enemy defends: without its
+    queens and king, with all its pieces, and by two or more.
     """
     base = np.uint64(side << 3)
     king = np.uint64(state.king[np.uint64(1 - side)])
@@ -497,11 +500,12 @@ def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, dang
 
 @jit
 def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_attacks):
-    """Packed value of one side's threats, which are attacks on enemy pieces.
+    """Value, for White, of one side's attacks on enemy pieces, as a packed pair (opening, endgame).
 
-    ``own_attacks`` are bitboards of the squares attacked by the side's pawns, knights, bishops, rooks and king, by all
-    its pieces, and by two or more of them. ``enemy_attacks`` are bitboards of the squares attacked by the enemy's
-    pawns, by all its pieces, and by two or more of them.
+    ``sign`` is 1 for White and -1 for Black, ``counts`` as for ``sum_of_terms``. ``own_attacks`` are bitboards of the
+    squares attacked by the side's pawns, knights, bishops, rooks and king, by all its pieces, and by two or more of
+    them. ``enemy_attacks`` are bitboards of the squares attacked by the enemy's pawns, by all its pieces, and by two or
+    more of them.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
@@ -548,10 +552,12 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 
 @jit
 def _count_passed(state, counts, side, sign, passed, all_pieces, own_attacks, enemy_attacks):
-    """Packed value of ``passed``, one side's passed pawns, apart from the value of their ranks.
+    """Value, for White, of one side's passed pawns (``passed``) without their ranks, as a packed pair (opening,
+    endgame).
 
     Counts free, safe and defended squares ahead of the pawns, the distances of both kings, and rooks behind the pawns.
-    ``sign`` is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and the attacks are bitboards.
+    ``sign`` is 1 for White and -1 for Black, ``counts`` as for ``sum_of_terms``. ``passed``, ``all_pieces`` and the
+    attacks are bitboards.
     """
     base = np.uint64(side << 3)
     turn = 56 * side
@@ -588,7 +594,7 @@ def _count_passed(state, counts, side, sign, passed, all_pieces, own_attacks, en
 
 @jit
 def sum_of_terms(state, counts):
-    """Packed sum of all evaluation terms, for White.
+    """Sum of all evaluation terms, for White, as a packed pair (opening, endgame).
 
     ``counts`` is ``None``, or an int16 array of shape (TERM_COUNT,) to which each term's count is added.
     """

@@ -34,9 +34,7 @@ _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
 
 
 def _ray(square: int, across: int, down: int) -> int:
-    """Bitboard of the squares beyond ``square`` in a direction, up to the border; a step is ``across`` files, ``down``
-    ranks.
-    """
+    """Bitboard of the squares beyond ``square`` up to the border; a step is ``across`` files and ``down`` ranks."""
     bits, file, rank = 0, square % 8 + across, square // 8 + down
     while 0 <= file < 8 and 0 <= rank < 8:
         bits |= 1 << rank * 8 + file
@@ -45,9 +43,7 @@ def _ray(square: int, across: int, down: int) -> int:
 
 
 _UPWARD = ((1, 0), (-1, 1), (0, 1), (1, 1))
-"""The four directions towards higher square numbers, as steps (files, ranks). The other four directions are opposite to
-these.
-"""
+"""The four directions towards higher square numbers, as steps (files, ranks); the other four are their opposites."""
 RAYS = np.array(
     [
         [_ray(square, a, d) for a, d in _UPWARD] + [_ray(square, -a, -d) for a, d in _UPWARD]
@@ -83,7 +79,7 @@ def _reached(own, between, shift, double):
 
 @jit_inlined
 def legal_squares(own, other):
-    """Bitboard of the squares on which the side to move may place a disc."""
+    """Bitboard of the squares on which the side with the discs ``own`` may place a disc against the discs ``other``."""
     inner = other & _INNER_FILES
     reached = _reached(own, inner, _ACROSS, _ACROSS_2) | _reached(own, other, _ALONG, _ALONG_2)
     reached |= _reached(own, inner, _RISING, _RISING_2) | _reached(own, inner, _FALLING, _FALLING_2)
@@ -106,7 +102,7 @@ def _flips_downward(own, other, ray):
 
 @jit
 def flips(own, other, square):
-    """Bitboard of the discs that a move to the empty square ``square`` (0 to 63) flips; 0 if there are none."""
+    """Bitboard of the discs of ``other`` that a move of ``own`` to the empty square ``square`` (0 to 63) flips."""
     row = np.uint64(square)
     turned = _flips_upward(own, other, RAYS[row, np.uint64(0)])
     turned |= _flips_upward(own, other, RAYS[row, np.uint64(1)])
@@ -150,8 +146,7 @@ _HIGH_FALLING = _RANK_8 | _FILE_A
 
 @jit
 def stable_discs(own, other):
-    """Bitboard of discs of ``own`` that can never be flipped. The test is sufficient but not necessary, so it misses
-    some.
+    """Bitboard of discs of ``own`` that can never be flipped to ``other``. Some such discs are missed.
 
     A disc is stable if one of three conditions holds along each of its four lines: the line is full, the disc is at an
     end of the line, or a neighbour on the line is a stable own disc.
@@ -176,7 +171,7 @@ def stable_discs(own, other):
 
 @jit
 def edge_stable_discs(own, other):
-    """Bitboard of discs of ``own`` on edges that cannot be flipped along the edge.
+    """Bitboard of discs of ``own`` on edges that ``other`` cannot flip along the edge.
 
     These are the discs on a full edge, and the discs connected along an edge to a corner held by ``own``; corners are
     included.

@@ -49,8 +49,7 @@ _ACCOUNTED_TOGETHER = 8
 So search limits are checked about once a millisecond, and not at every node.
 """
 _STABILITY_FROM = 20
-"""Minimum alpha, in discs, at which stable discs are computed. With a lower alpha, stable discs rarely cause a cutoff.
-"""
+"""Minimum alpha, in discs, at which stable discs are computed: with a lower alpha they rarely cause a cutoff."""
 
 QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
 _QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]
@@ -81,7 +80,7 @@ _ODD_REGION = 32
 
 @jit
 def _turned(own, other, square):
-    """Bitboard of the discs that a move to an empty square flips; 0 if the move is illegal."""
+    """Bitboard of the discs of ``other`` that a move of ``own`` to an empty square flips; 0 if the move is illegal."""
     if other & BESIDE[np.uint64(square)] == NONE:
         return NONE
     return flips(own, other, square)
@@ -89,7 +88,7 @@ def _turned(own, other, square):
 
 @jit
 def _last_square(search, own, other, square):
-    """Exact result, in discs for the side to move, with one empty square, ``square``."""
+    """Exact result, in discs for the side to move (``own``), with one empty square, ``square``."""
     difference = 2 * popcount(own) - 63
     turned = popcount(_turned(own, other, square))
     if turned != 0:
@@ -104,7 +103,7 @@ def _last_square(search, own, other, square):
 
 @jit
 def _last_two(search, own, other, alpha, beta, one, two):
-    """Exact result, in discs for the side to move, with two empty squares, ``one`` and ``two``.
+    """Exact result, in discs for the side to move (``own``), with two empty squares, ``one`` and ``two``.
 
     A result outside (alpha, beta) is only a bound.
     """
@@ -138,7 +137,7 @@ def _last_two(search, own, other, alpha, beta, one, two):
 
 @jit
 def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
-    """Exact result, in discs for the side to move, with three empty squares, ``one``, ``two`` and ``three``.
+    """Exact result, in discs for the side to move (``own``), with three empty squares, ``one``, ``two`` and ``three``.
 
     ``passed`` is 1 if the last move was a pass, otherwise 0. A result outside (alpha, beta) is only a bound.
     """
@@ -178,9 +177,10 @@ def _last_three(search, parameters, own, other, alpha, beta, one, two, three, pa
 
 @jit
 def _after_four(search, parameters, own, other, alpha, beta, played, one, two, three):
-    """Value, in discs for the mover, of a move to ``played``; ``WORST`` if the move is illegal.
+    """Value, in discs for the mover (``own``), of a move to ``played``; ``WORST`` if the move is illegal.
 
-    Before the move four squares are empty: ``played``, ``one``, ``two`` and ``three``.
+    Before the move four squares are empty: ``played``, ``one``, ``two`` and ``three``. A value outside (alpha, beta) is
+    only a bound.
     """
     turned = _turned(own, other, played)
     if turned == NONE:
@@ -194,7 +194,7 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 
 @jit
 def _last_four(search, parameters, own, other, alpha, beta, passed):
-    """Exact result, in discs for the side to move, with any four empty squares.
+    """Exact result, in discs for the side to move (``own``), with any four empty squares.
 
     ``passed`` is 1 if the last move was a pass, otherwise 0. A result outside (alpha, beta) is only a bound.
     """
@@ -255,7 +255,7 @@ def _odd_regions(empty):
 
 @jit
 def _most_discs(parameters, own, other, alpha):
-    """Upper bound of the result, in discs for the side to move, derived from the other side's stable discs.
+    """Upper bound of the result, in discs for the side to move (``own``), derived from the stable discs of ``other``.
 
     Returns ``-WORST``, which is above every result, if stable discs are switched off or alpha is below
     ``_STABILITY_FROM``.
@@ -267,7 +267,7 @@ def _most_discs(parameters, own, other, alpha):
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
-    """Exact result, in discs for the side to move, without move sorting and transposition table.
+    """Exact result, in discs for the side to move (``own``), without move sorting and transposition table.
 
     For positions with few empty squares; ``empties`` is their number. Adds its nodes to ``search.leaf_nodes``. A result
     outside (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
@@ -318,9 +318,7 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which sets ``search.stopped`` if a limit is
-    reached.
-    """
+    """Add the nodes in ``search.leaf_nodes`` by ``spend_nodes``, which sets ``search.stopped`` at a limit."""
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)
@@ -389,10 +387,10 @@ def _best_first(lists, row, start, count):
 
 @jit
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
-    """Solve a position with few empty squares by ``_solve_unsorted``, and report its nodes to ``spend_nodes``.
+    """Solve a position with few empty squares by ``_solve_unsorted``, and report the nodes to ``spend_nodes``.
 
-    ``empties`` is the number of empty squares. Returns the result in discs for the side to move; outside (alpha, beta)
-    it is only a bound. The result is meaningless if ``search.stopped`` is set.
+    ``empties`` is the number of empty squares. Returns the result in discs for the side to move (``own``); a result
+    outside (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     search.leaf_nodes = 0
     if empties == _LAST:
@@ -405,7 +403,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
-    """Exact result, in discs for the side to move, with move sorting and transposition table.
+    """Exact result, in discs for the side to move (``own``), with move sorting and transposition table.
 
     ``empties`` is the number of empty squares, ``row`` the row of ``lists`` for the node's moves. A result outside
     (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.

@@ -65,7 +65,8 @@ def _difference(own, other, mask):
 def count_features(own, other, own_moves, other_moves):
     """Features of a position: a tuple of int64, in the order of ``engine.settings.features.OTHELLO``.
 
-    ``own`` are the discs of the side to move; ``own_moves`` and ``other_moves`` are the legal squares of the two sides.
+    ``own`` are the discs of the side to move, ``other`` the other side's; ``own_moves`` and ``other_moves`` are the
+    squares on which each side may place a disc.
     """
     empty = ~(own | other)
     beside_empty = neighbours(empty)
@@ -96,8 +97,7 @@ def count_features(own, other, own_moves, other_moves):
 
 @jit
 def read_patterns(own, other, occupations):
-    """Compute the occupation index of each pattern instance and write it into ``occupations``, uint16 of shape
-    (LANES,).
+    """Write the occupation index of each pattern instance into ``occupations``, uint16 of shape (LANES,).
 
     ``engine.games.othello.patterns`` defines the index. ``own`` and ``other`` are the discs of the side to move and of
     the other side.
@@ -151,7 +151,7 @@ def _pattern_value(state, own, other, step):
 
 @jit
 def step_of(own, other):
-    """Number of discs placed since the start of the game. It is also the index of the weights for the position."""
+    """Number of discs placed since the start of the game, at most ``STEPS`` - 1; also the index of the weights."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
 
 
@@ -177,7 +177,7 @@ def evaluate_boards(state, own, other):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in hundredths of a disc for the side to move. The value is exact even outside (alpha, beta)."""
+    """Static evaluation in hundredths of a disc for the side to move, exact even outside (alpha, beta)."""
     value = cached_value(cache, state.key)
     if value == NOT_CACHED:
         value = evaluate_boards(state, own_discs(state), other_discs(state))

@@ -29,7 +29,7 @@ _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) fo
 
 @jit
 def _replay(state, codes, rows):
-    """Play legal moves from ``state``; write the start and each later position into ``rows``: shape (moves + 1, 2)."""
+    """Play the legal moves ``codes``; write the start and each later position into ``rows``, uint64 (moves + 1, 2)."""
     for ply in range(rows.shape[0]):
         rows[ply, 0] = own_discs(state)
         rows[ply, 1] = other_discs(state)
@@ -39,9 +39,9 @@ def _replay(state, codes, rows):
 
 @jit
 def _survey(rows, steps, can_move, counts):
-    """Write the step and the features of each position into ``steps`` and ``counts``.
+    """Write the step and the features of n positions into ``steps``, shape (n,), and ``counts``, shape (n, features).
 
-    Sets the position's element of ``can_move`` to 1 if the side to move can place a disc, otherwise to 0.
+    Sets each position's element of ``can_move`` to 1 if the side to move can place a disc, otherwise to 0.
     """
     for index in range(rows.shape[0]):
         own = rows[index, 0]
@@ -79,9 +79,7 @@ class OthelloFitting(EvaluationFitting):
     solved_steps = 48
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights: the unit of the weights, and the steps of the game to which each row
-        applies.
-        """
+        """A sentence for the file of weights: the weights' unit, and the steps of the game that each row is for."""
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:

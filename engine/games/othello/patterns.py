@@ -70,9 +70,7 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Index at which each pattern's occupations begin in the table of all occupations, by the pattern's index in
-``PATTERNS``.
-"""
+"""Index of each pattern's first occupation in the table of all occupations, by the pattern's index in ``PATTERNS``."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
 """Number of 16-bit pattern weights of one phase in compiled code, padded to fill whole 64-bit words."""

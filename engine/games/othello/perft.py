@@ -11,7 +11,7 @@ from elolab.engine.games.othello.position import other_discs, own_discs
 
 @jit
 def _leaves(own, other, depth, pass_plies):
-    """Number of leaves ``depth`` plies deep, at least 1. A pass counts as ``pass_plies`` plies, 0 or 1."""
+    """Number of leaves ``depth`` plies deep, at least 1; ``own`` is to move. A pass is ``pass_plies`` plies, 0 or 1."""
     squares = legal_squares(own, other)
     if squares == NONE:
         below = np.int64(depth - pass_plies)

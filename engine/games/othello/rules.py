@@ -96,7 +96,7 @@ def is_pass(state, move):
 
 @jit
 def final_difference(own, other):
-    """Final score in discs, from the point of view of the side to move. The winner also gets the empty squares."""
+    """Final score in discs for the side to move (``own``). The winner also gets the empty squares."""
     difference = popcount(own) - popcount(other)
     empties = popcount(~(own | other))
     if difference > 0:

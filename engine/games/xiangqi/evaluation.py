@@ -165,7 +165,7 @@ _GENERAL_IN_EXCHANGE = 10_000
 
 @jit
 def full_score(state):
-    """Sum of the piece-square values, as a packed pair from Red's point of view, computed by a scan of the board.
+    """Sum of the piece-square values for Red, as a packed pair (opening, endgame), computed by a scan of the board.
 
     Tests compare it with the incrementally updated score in the state.
     """
@@ -294,9 +294,7 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """Piece-square value of the captured piece, in centipawns: the higher of the piece's values for opening and
-    endgame.
-    """
+    """Piece-square value of the captured piece in centipawns, the higher of the two values for opening and endgame."""
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))

@@ -52,7 +52,7 @@ _CODES = {
 
 @jit
 def _write_row(state, row):
-    """Write the position into ``row``, from the point of view of the side to move."""
+    """Write the position into ``row``, uint64 of shape (WORDS,), turned so that the side to move plays upwards."""
     for word in range(WORDS):
         row[word] = 0
     for square in range(SQUARES):
@@ -101,7 +101,7 @@ def _set_up(state, row):
 
 @jit
 def _survey(state, rows, phases, counts):
-    """Write the phase and the features of each row into ``phases`` and ``counts``.
+    """Write the phase and the features of n positions into ``phases``, shape (n,), and ``counts``, shape (n, features).
 
     Uses ``state`` as a work area: its board must be empty, and is empty again on return.
     """

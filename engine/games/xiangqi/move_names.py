@@ -172,9 +172,9 @@ def read_game(
 
 
 def _played(position: Position, number: int, word: str, first_rank: int) -> str:
-    """Play a move given in ICCS, WXF or Chinese notation; returns it in ICCS.
+    """Play a move given in ICCS, WXF or Chinese notation; returns its ICCS text.
 
-    ``number`` is its index in the game, for errors; ``first_rank`` is the number of Red's home rank in coordinates.
+    ``number`` is the move's index in the game, for errors; ``first_rank`` the number of Red's home rank in coordinates.
     """
     try:
         move = parse_move_name(position, word, first_rank)
@@ -187,16 +187,12 @@ def _played(position: Position, number: int, word: str, first_rank: int) -> str:
 
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
-    """Whether most moves are in SAN. Coordinates do not count as SAN, although some coordinates also match it
-    (``H2e2``).
-    """
+    """Whether most moves are in SAN. Coordinates never count as SAN, although some have the form of SAN (``H2e2``)."""
     return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert an ICCS move, such as ``h2e2``, to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is
-    illegal.
-    """
+    """Convert an ICCS move (``h2e2``) to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is illegal."""
     code = position.code_of(move)
     if notation == "iccs":
         return format_coordinates(move)

@@ -82,19 +82,19 @@ _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), 
 
 @jit
 def rank_bits(state, side, rank):
-    """Nine bits of the squares of a rank that one side occupies."""
+    """Nine bits, one per file: the squares of rank ``rank`` that ``side`` occupies."""
     return (state.occupied[side, HALF_OF_RANK[rank]] >> RANK_SHIFT[rank]) & 511
 
 
 @jit
 def rank_index(state, rank, file):
-    """Index into ``RANK_REACH`` and ``RANK_MET``, for a square and the current occupancy of its rank."""
+    """Index into ``RANK_REACH`` and ``RANK_MET`` for the square (file, rank) and the current occupancy of its rank."""
     return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
 def file_index(state, rank, file):
-    """Index into ``FILE_REACH`` and ``FILE_MET``, for a square and the current occupancy of its file."""
+    """Index into ``FILE_REACH`` and ``FILE_MET`` for the square (file, rank) and the current occupancy of its file."""
     return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
@@ -423,9 +423,7 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Piece slots of horses, pawns, elephants and advisors, as offsets from their side's first slot, in the order of move
-generation.
-"""
+"""Piece slots of horses, pawns, elephants and advisors, minus their side's first slot, in the order of generation."""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
 """Index of the first elephant in ``JUMPER_OFFSETS``; the advisors come after the elephants."""
@@ -442,9 +440,7 @@ def pawn_bits(state, side, half):
 
 @jit
 def _pawns_reach(state, side, low, high):
-    """Whether a side's pawns can move to a square in ``low`` or ``high``, bits of the first and the second half of the
-    board.
-    """
+    """Whether a side's pawn can move to ``low`` or ``high``, squares of the first and the second half as bits."""
     side &= 1
     near = pawn_bits(state, side, side)
     far = pawn_bits(state, side, 1 - side)
@@ -456,10 +452,7 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of horses, pawns, elephants and advisors.
-
-    Arguments and result are as for ``_take_sliders``.
-    """
+    """Append or count the moves of horses, pawns, elephants and advisors. Arguments, result: see ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.

@@ -48,9 +48,7 @@ BITS_IN_HALF = np.array(
     [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
     np.int64,
 )
-"""Bit of a square within a half of the board, by half and square; 0 if the square lies in the other half or is
-``NOWHERE``.
-"""
+"""Bit of a square within a half of the board: shape (2, SQUARES + 1); 0 in the wrong half and for ``NOWHERE``."""
 WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
@@ -150,7 +148,7 @@ _SEED = 0x58_69_61_6E_67_71_69
 
 
 def _slot_keys() -> np.ndarray:
-    """Hash keys by piece slot and square. Pieces of the same type and side have the same keys."""
+    """Hash keys by piece slot and square, uint64 (SLOTS, SQUARES). Pieces of one type and side have the same keys."""
     by_type = random_keys(_SEED, 2 * 7 * SQUARES).reshape(2, 7, SQUARES)
     table = np.zeros((SLOTS, SQUARES), np.uint64)
     for slot in range(16, SLOTS):
@@ -257,7 +255,7 @@ GENERAL_MASKS = np.array(
 )
 """Squares that a general can move to, by the general's square: shape (SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+The numbers of a row are bits of the first and the second half of the board. The row for ``NOWHERE``, the last, is 0.
 """
 
 ADVISOR_MASKS = np.array(
@@ -267,7 +265,7 @@ ADVISOR_MASKS = np.array(
 )
 """Squares that an advisor can move to, by the advisor's square: shape (SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+The numbers of a row are bits of the first and the second half of the board. The row for ``NOWHERE``, the last, is 0.
 """
 
 _elephant = [
@@ -284,14 +282,14 @@ ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares that an elephant can move to on an empty board, by the elephant's square: shape (SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+The numbers of a row are bits of the first and the second half of the board. The row for ``NOWHERE``, the last, is 0.
 """
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
 """Squares that advisors and elephants can ever reach: the bits of the first and of the second half of the board."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Elephant eyes, squares on which a piece blocks an elephant, by the elephant's square: shape (SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+The numbers of a row are bits of the first and the second half of the board. The row for ``NOWHERE``, the last, is 0.
 """
 
 _horse = [
@@ -313,14 +311,14 @@ def _horse_masks(square: int) -> list[tuple[int, int]]:
 HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [(0, 0)], np.int64)
 """Squares from which a horse reaches a target on an empty board, by target square: shape (SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The last row is for ``NOWHERE``, and is 0.
+The numbers of a row are bits of the first and the second half of the board. The row for ``NOWHERE``, the last, is 0.
 """
 
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
 """Squares that a horse can move to, by the horse's square and its blocked legs, as ``blocked_legs`` returns them.
 
-The shape is (SQUARES + 1, 16, 2). The two numbers are bits of the first and the second half of the board. The last row
-is for ``NOWHERE``, and is 0.
+The shape is (SQUARES + 1, 16, 2); the last axis has bits of the first and the second half of the board. Elements for
+``NOWHERE``, the last square, are 0.
 """
 
 # The leg that must be free for a horse on one square to reach another; 255 if it cannot. NOWHERE reaches nothing.
@@ -354,8 +352,7 @@ PAWN_MASKS = np.array(
 )
 """Squares that a pawn can move to, by the pawn's side and square: shape (2, SQUARES + 1, 2).
 
-The two numbers are bits of the first and the second half of the board. The squares' last row is for ``NOWHERE``, and is
-0.
+The last axis has bits of the first and the second half of the board. Elements for ``NOWHERE``, the last square, are 0.
 """
 
 

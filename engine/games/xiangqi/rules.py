@@ -147,9 +147,7 @@ def _exchange(state, target):
 
 @jit
 def _may_go(state, slot, at, target):
-    """Whether the piece with slot ``slot``, on square ``at``, can move to ``target``, even if the move exposes the
-    general of the piece's side.
-    """
+    """Whether the piece with slot ``slot``, on ``at``, can move to ``target``, even if that exposes its own general."""
     other = np.int64(state.board[target])
     if other != 0:
         return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
@@ -309,8 +307,7 @@ def _chased_by_move(state, move, end):
 
 @jit
 def _attacks_by_move(state, move, end):
-    """Play ``move``; return -1 if the move is an attack under the Chinese rule, otherwise 0. Does not take the move
-    back.
+    """Play ``move``; return -1 if it is an attack under the Chinese rule, otherwise 0. Does not take the move back.
 
     ``end`` is as for ``_chased_by_move``.
     """

@@ -168,7 +168,7 @@ def _count_lines(state, side):
 
 @jit
 def _file_in_half(along_file, file, half):
-    """Convert squares on a file from bits of the file to bits of a half of the board."""
+    """Convert squares on file ``file`` from ten bits, one per rank (``along_file``), to bits of a half of the board."""
     return (((along_file >> (5 * half)) & 31) * _TO_RANKS & FIRST_FILE) << file
 
 
