@@ -152,7 +152,7 @@ def test_a_test_of_non_regression_claims_no_superiority() -> None:
     test = SequentialRun.over(SequentialSettings(-200, -20, batch_pairs=4), 100, random_games(100, 0.33, 1))
     assert test.verdict == "H1 accepted"
     said = {name: verdict_sentence(test, "A", "B", Catalogue("elolab.arena", name)) for name in ("en", "zh")}
-    assert "the games support a gain of −20 normalized Elo of A over B rather than a gain of −200" in said["en"]
+    assert "of A against B: the games support a gain of −20 normalized Elo rather than −200" in said["en"]
     assert "A 对 B 的优势更符合 −20 归一化 Elo，而不是 −200" in said["zh"]
     assert not any(claim in text for text in said.values() for claim in ("stronger", "强于"))
 
@@ -500,7 +500,7 @@ def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
 
 @pytest.mark.parametrize(("language", "words"), [
     ("en", "Undecided after 100 of at most 120 pairs: the test has accepted neither hypothesis. These pairs are "
-           "too few to decide between a gain of 5 normalized Elo and a gain of 0, even if the measured Elo is large."),
+           "too few to decide between gains of 5 and 0 normalized Elo, even if the measured Elo is large."),
     ("zh", "无论测得的 Elo 多大，这些对局对还分不清优势是 5 归一化 Elo 还是 0。"),
 ])  # fmt: skip
 def test_why_a_clear_match_is_undecided_is_told(language: str, words: str) -> None:
