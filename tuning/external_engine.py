@@ -34,7 +34,7 @@ CATALOGUE = "elolab.tuning.keys"
 BUILD_PROGRAM = schema.declare(
     CATALOGUE, "engine", "build", PROGRAM, *(protocol_named(name).keys for name in EXTERNAL_PROTOCOLS)
 )
-"""Declared keys of an external program, for all protocols; ``read_player`` rejects the keys of other protocols."""
+"""Declared keys of an external program, for all protocols; ``read_player`` rejects keys of unused protocols."""
 _NAMED = schema.declare(
     CATALOGUE, "engine", "engine",
     name=schema.text(default=COMPUTED, example="mine"),

@@ -357,7 +357,7 @@ def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]])
 
 
 def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
-    """Short name of the variant or reference, given by its settings, in an ``add_one_in`` comparison; otherwise empty.
+    """Short name of the side with the settings ``values`` in an ``add_one_in`` comparison; empty for other groups.
 
     The bare engine differs from the base in every feature, so a name that lists all differences would be long.
     """

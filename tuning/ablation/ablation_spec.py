@@ -379,7 +379,7 @@ class _ComparisonReader:
         """Yield the comparison of a table ``[[comparisons]]``.
 
         Its ``variant`` and ``reference`` are settings that override the base's. ``reference_limit`` is the reference's
-        limit, if different. With ``ponder`` the variant thinks on the opponent's time.
+        limit, by default the variant's. With ``ponder`` the variant thinks on the opponent's time.
         """
         table = Table(entry, where, COMPARISON)
         base = self.conditions.base_values

@@ -51,7 +51,7 @@ class Settings(Protocol):
     noun: str
     """Noun for a setting in messages, such as ``parameter``."""
     values: Schema
-    """Declared keys of a table ``[[values]]``. The setting's name stands under the key called like ``noun``."""
+    """Declared keys of a table ``[[values]]``. The value of the key called ``noun`` is the setting's name."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
         """Validate a table of settings and replace aliases; the keys of the result are the settings' names."""

@@ -59,7 +59,7 @@ class Spent(NamedTuple):
 
     @classmethod
     def on(cls, moves: Sequence[MoveRecord]) -> Spent:
-        """The totals over these moves of one side."""
+        """The totals over ``moves``, the moves of one side."""
         depths = [move.depth for move in moves if move.depth is not None]
         nodes = [(move.nodes, move.time_ms) for move in moves if move.nodes is not None]
         return cls(

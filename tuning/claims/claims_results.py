@@ -225,16 +225,16 @@ class PartResult:
 
     @property
     def games_needed(self) -> int | None:
-        """Further games that the cells with open verdicts need; ``None`` if there are none, or if no number would be
-        enough.
+        """Further games that the cells with open verdicts need; ``None`` if no verdict is open, or if no number would
+        be enough.
         """
         needed = [row.games_needed for row in self.rows if row.games_needed]
         return sum(needed) if self.is_open and needed else None
 
     @property
     def positions_needed(self) -> int | None:
-        """Further positions that the cells with open verdicts need; ``None`` if there are none, or if no number would
-        be enough.
+        """Further positions that the cells with open verdicts need; ``None`` if no verdict is open, or if no number
+        would be enough.
         """
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
         return max(needed) if self.is_open and needed else None
@@ -283,8 +283,8 @@ class ClaimsResult:
     def frame(self) -> DataFrame:
         """One row per part, with the columns ``PART_COLUMNS``.
 
-        The columns of an engine that the part leaves out are empty. A column ``family`` shows the result of Holm's
-        correction: ``stays``, ``does not`` or empty.
+        The columns of an engine that the part leaves out are empty. The columns ``family_...`` show the
+        result of Holm's correction: ``stays``, ``does not`` or empty.
         """
         amended = [one.part for one in self.registration.amendments]
         rows = [

@@ -236,7 +236,7 @@ class Experiments:
             cell.analyse_stored()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """Yield lists of games to play: those up to the next interim analysis of the first cell that has not ended.
+        """Yield lists of games to play: the games up to the next interim analysis of the first cell that has not ended.
 
         While these games are in progress, it yields games of the next such cell. It yields ``None`` while all cells
         wait for games in progress.

@@ -611,7 +611,8 @@ class _ClaimsReader:
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
         """Return a cell measured in games with its comparisons, which the reader of ablations reads and checks.
 
-        ``given`` holds further keys for that reader; ``against`` is the reference's limit, if it differs.
+        ``given`` holds further keys for that reader; ``against`` is the reference's limit, ``None`` if both sides have
+        one limit.
         """
         weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))

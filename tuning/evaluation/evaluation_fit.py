@@ -222,7 +222,7 @@ class FitResult:
 
     @property
     def kept(self) -> Path | None:
-        """The file of the weights that the fit keeps; ``None`` if there are none.
+        """The file of the weights that the fit keeps; ``None`` if it keeps no weights.
 
         These are the weights of the last finished iteration or, with ``until_no_gain``, of the last iteration that
         showed a gain.
@@ -251,7 +251,7 @@ class FitResult:
 ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
 """By kind of regression: names of the error to minimise and of the hyperparameter that held-out games select."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
-"""Names of the opponents in matches: the weights of the previous iteration, and the weights before the first one."""
+"""Names of the opponents in matches: the weights of the previous iteration, and the weights at the start of the fit."""
 
 
 class Interrupted(Exception):
@@ -509,11 +509,11 @@ class _Iterations:
         return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
-        """The built-in engine with the weights of iteration ``number`` and ``settings``; the weights' digest is its
-        name.
+        """The built-in engine with the weights of iteration ``number`` and ``settings``, named after the weights'
+        digest.
 
-        A game's key includes all settings of its players. So the setting holds only the name of the weights' file, and
-        the same fit has the same games in every folder.
+        A game's key includes all settings of its players. The setting for the weights' file therefore has no path, so
+        that the same fit has the same games in every folder.
         """
         path = self._weights_path(number)
         weights = find_weights(str(path), (self._spec.game,))

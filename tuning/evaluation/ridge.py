@@ -53,7 +53,7 @@ def root_mean_square(sample: Sample, weights: np.ndarray) -> float:
 
 
 def root_of_mean(errors: np.ndarray) -> float:
-    """Root mean square of errors; 0 if there are none."""
+    """Root mean square of ``errors``; 0 if empty."""
     return float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
 
 

@@ -39,7 +39,7 @@ def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
 
 
 def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
-    """A warning if the kept weights play significantly worse than the previous iteration's; otherwise empty."""
+    """A warning if the kept weights play significantly worse than the previous weights; otherwise empty."""
     weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
     return [message("fit.weaker", number=number) for number in weaker]
 

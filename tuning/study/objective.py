@@ -174,7 +174,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
     """An in-memory Optuna study with the trials ``found``.
 
-    If there are none, the first trial of the study is the base, provided that the base lies in the space.
+    If ``found`` is empty, the first trial of the study is the base, provided that the base lies in the space.
     """
     import optuna
 

@@ -178,7 +178,7 @@ class TuningPlan:
 
 
 def record_end(spec: TuningSpec, store: Store) -> None:
-    """Record that the study has ended under this specification, so that it plays no further games."""
+    """Record that the study has ended under this specification; it then plays no further games when resumed."""
     store.record_metadata({ENDED_METADATA: [digest_of(spec.content()), stored_by_series(store).total()]})
 
 

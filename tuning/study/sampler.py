@@ -290,7 +290,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
 
 
 class _NumberedQuasiMonteCarlo(QMCSampler):
-    """A scrambled low-discrepancy sequence. The trial with number n gets point n of the sequence.
+    """Sampler that follows a scrambled low-discrepancy sequence. The trial with number n gets point n.
 
     Optuna's own counter would skip a point if the process dies before the trial is recorded.
     """

@@ -465,7 +465,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_without_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """Raise ``ConfigurationError`` if a dimension has no effect in the base, whatever the values of the others."""
+    """Raise ``ConfigurationError`` if a dimension has no effect in the base, whatever the other dimensions' values."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

@@ -257,7 +257,7 @@ def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
 def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
     """Open a storage in a database, and create missing tables.
 
-    If several processes start on an empty database, only one creates a table; the others fail and retry.
+    If several processes start on an empty database, only one creates a table; the other processes fail and retry.
     """
     for _ in range(MAX_ATTEMPTS - 1):
         try:

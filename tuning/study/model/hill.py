@@ -235,7 +235,7 @@ class HillOverLimits(Hill):
     """A model of Elo for results at several search limits.
 
     The maxima move, and Elo shrinks or grows, with the logarithm of the limit. The first coefficients are the terms of
-    ``Hill`` at the target limit. The further ones, for movement and shrinkage, have no effect at the target limit.
+    ``Hill`` at the target limit. Further coefficients, for movement and shrinkage, have no effect at the target limit.
     """
 
     def __init__(

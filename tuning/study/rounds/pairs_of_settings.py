@@ -164,7 +164,7 @@ def first_design(space: Space) -> RoundDesign:
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
-    """The design around the model's maximum ``best``. The model determines how often two choices meet."""
+    """The design around the model's maximum ``best``. The model determines how often two choices play each other."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )

@@ -178,7 +178,7 @@ class SettingsPairMatches(SettingsPairResults):
 
     @functools.cached_property
     def _pairs_per_match(self) -> int:
-        """Largest number of game pairs in one match of a round; at most the number in the first round."""
+        """Largest number of game pairs in one match of a round; at most the number of game pairs of the first round."""
         first = rounds_of(self._spec, periods_of(self._run.store)[0].games)[0]
         most = self._spec.match_pairs or (first.game_pairs if self._spec.sampler == "duel" else COMMAND_PAIRS)
         return min(most, first.pairs)

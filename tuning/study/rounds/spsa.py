@@ -26,9 +26,9 @@ from elolab.tuning.study.rounds.pairs_of_settings import draws
 from elolab.tuning.study.space import R_END, Dimension, Space, Values
 
 ALPHA, GAMMA, STABILITY = 0.602, 0.101, 0.1
-"""Exponents of the decrease of steps and of perturbations (Spall 1998), and A as a share of the game pairs."""
+"""Exponents of the decrease of steps and of perturbations (Spall 1998), and the constant A as a share of the pairs."""
 C_END = 1 / 20
-"""Default of ``c_end``, as a fraction of the range."""
+"""Default of ``c_end``, the perturbation at the end of the search, as a fraction of the range."""
 PREFERENCE_STEP = 0.05
 """Amount by which each game won raises the preference for a choice."""
 EVEN_SHARE = 0.5

@@ -246,7 +246,7 @@ class ValidationGames(ValidationResults):
         last one.
 
         ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on games in
-        progress.
+        progress. ``finished`` is called with each game's outcome; ``scores`` is what the progress display shows.
         """
         matches = (None if part is None else [self.match(part)] for part in parts)
         return self.table.play_parts(matches, finished, scores)
