@@ -13,6 +13,7 @@ from elolab.arena.records import points_of
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.arena.statistics.match_statistics import labelled
 from elolab.engine.errors import UserError, argument
+from elolab.engine.games import game_named
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def results_of_file(path: str, game: str, player: str | None, opponent: str | No
         data = unpacked(Path(path).read_bytes(), path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    games = list(read_results(decode_text(data, path), path, game))
+    games = list(read_results(decode_text(data, path, game_named(game).encodings), path, game))
     player, opponent = _two_players(path, games, player, opponent)
     own = [entry for entry in games if {entry.first, entry.second} == {player, opponent}]
     return _counted(own, player, opponent)

@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     options.add_game(parser, "othello")
     parser.add_argument(
-        "--games", type=options.whole_number(20), default=20_000, metavar="N",
-        help="self-play games of each iteration (default %(default)s)",
+        "--games", type=options.whole_number(0), default=20_000, metavar="N",
+        help="self-play games of each iteration, 0 with --with-games only (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--limit",

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import EvaluationFitting, Game
 
 KIND = "evaluation fit"
+LEAST_GAMES = 20
+"""Least number of games in a fit: one in ten is held out."""
 LENGTHS = ("games", "iterations", "match_pairs")
 """Fields of ``FitSpec`` that may change when a run resumes."""
 SPECIFICATION_METADATA = "evaluation fit, as asked for"
@@ -75,7 +77,7 @@ class FitSpec:
     start: str
     """The weights that play the games of the first iteration: the name of shipped weights, or the path of a file."""
     games: int
-    """Number of self-play games per iteration."""
+    """Number of self-play games per iteration; with 0, only games of ``other_runs`` are fitted to."""
     limits: Limits
     """Search limits of self-play."""
     seed: int
@@ -279,6 +281,11 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
     from elolab.engine.games import game_named
 
     fitting = fitting_of(game_named(spec.game))
+    if spec.games + spec.other_games < LEAST_GAMES:
+        raise UserError(
+            f"fit-evaluation: {argument('games', spec.games)}: a fit needs at least {LEAST_GAMES} games",
+            f"give more, or {argument('with_games')}",
+        )
     if spec.until_no_gain and not spec.match_pairs:
         raise UserError(
             f"fit-evaluation: {argument('until_no_gain')} needs matches",
@@ -441,8 +448,9 @@ class _Iterations:
             self._spec.game, self._number, self._player(self._number, self._spec.limits, self._fitting.self_play),
             self._spec.games, self._spec.seed, self._fitting.opening_plies, self._fitting.adjudication,
         )  # fmt: skip
-        self._play(plan)
-        self._positions.append(self._chosen(plan))
+        if plan.games:
+            self._play(plan)
+            self._positions.append(self._chosen(plan))
         if self._others is None:
             self._others = [self._of_other_run(number) for number in range(len(self._spec.other_runs))]
         positions = joined([*self._positions, *self._others])
@@ -582,12 +590,12 @@ class _Iterations:
     def _weights_text(self, found: Fit, error_before: float) -> str:
         from elolab.engine.compiled.identity import engine_identity
 
-        others = "".join(f", {run.games} of the run {run.name} (digest {run.digest})" for run in self._spec.other_runs)
+        games = [f"{self._number * self._spec.games} games of engine {engine_identity()}"] if self._spec.games else []
+        games += [f"{run.games} games of the run {run.name} (digest {run.digest})" for run in self._spec.other_runs]
         (error, prior), unit = ERRORS[self._fitting.regression], self._fitting.unit
         provenance = (
             f"Fitted by: {self._spec.command(self._start, self._number)}. "
-            f"{self._number * self._spec.games} games of engine {engine_identity()}{others}, "
-            f"{found.training} positions; "
+            f"{', '.join(games)}, {found.training} positions; "
             f"{error} on {found.held_out} positions of games held out "
             f"{found.held_out_error / unit:.4f} ({error_before / unit:.4f} with the weights before), "
             f"{prior} {strengths_text(found)}."

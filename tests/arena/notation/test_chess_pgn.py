@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import random
+from pathlib import Path
 
 import chess
 import chess.pgn
 import pytest
 
 from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, decode_text, portable_text
+from elolab.arena.notation.pgn_results import results_of_file
 from elolab.engine.games import game_named
 from tests.support.portable_texts import read_games
 
@@ -103,8 +105,12 @@ def test_figures_in_comments_of_programs() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252"])
-def test_names_in_western_encodings(encoding: str) -> None:
+def test_names_in_western_encodings(encoding: str, tmp_path: Path) -> None:
     text = CHESSBASE.lstrip("\ufeff")
+    (tmp_path / "some.pgn").write_bytes(text.encode(encoding))
+    assert (
+        results_of_file(str(tmp_path / "some.pgn"), "chess", None, None).described["player"] == "M\u00fcller, J\u00f6rg"
+    )
     game = read(decode_text(text.encode(encoding), "some.pgn", GAME.encodings))
     assert (game.tag("White"), game.tag("Black")) == ("M\u00fcller, J\u00f6rg", "Pe\u00f1a")
     damaged = text.encode() + b"\n{\xe9}"

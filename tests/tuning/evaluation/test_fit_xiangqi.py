@@ -299,14 +299,17 @@ def test_a_run_until_no_gain_ends_there_and_keeps_nothing_that_did_not_gain(tmp_
 # Games of other runs
 
 
-def played(out: Path, *, seed: int = 3, **changes: object) -> Path:
+def played(out: Path, *, pairs: int = 2) -> Path:
     """The folder of a match with openings where either side moves first."""
     suite = out.with_suffix(".epd")
     suite.parent.mkdir(parents=True, exist_ok=True)
-    red, black = (f"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR {side} - - 0 1" for side in "wb")
-    suite.write_text(f"{red}\n{black}\n")
+    boards = (
+        f"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/{row}/1C5C1/9/RNBAKABNR" for row in ("P1P1P1P1P", "2P1P1P1P", "P3P1P1P")
+    )
+    lines = [f"{board} {side} - - 0 1\n" for board in boards for side in "wb"]
+    suite.write_text("".join(lines[:pairs]))
     words = [
-        "match", "default", "default", "--game", "xiangqi", "--limit", "nodes=40", "--pairs", "2", "--seed", str(seed),
+        "match", "default", "default", "--game", "xiangqi", "--limit", "nodes=40", "--pairs", str(pairs), "--seed", "3",
         "--openings", f"file={suite}", "part=all", "--out", str(out),
     ]  # fmt: skip
     assert command_line.main(words) == 0
@@ -324,7 +327,7 @@ def test_games_of_other_runs_are_fitted_too(fitted: tuple[Path, FitResult], tmp_
     positions, before = iteration.fit, alone.iterations[0].fit
     assert positions.training + positions.held_out > before.training + before.held_out
     provenance = read_weights(iteration.weights).provenance
-    assert f", 4 of the run match (digest {others[0].digest}), " in provenance
+    assert f", 4 games of the run match (digest {others[0].digest}), " in provenance
     assert " --with-games match. " in provenance
     assert fit_data(done)["other_runs"] == [{"folder": others[0].folder, "games": 4, "digest": others[0].digest}]
     assert "match: 4 games, digest" in str(fit_document(done, "en"))
@@ -336,6 +339,26 @@ def test_games_of_other_runs_are_fitted_too(fitted: tuple[Path, FitResult], tmp_
     assert again.iterations[0].fit.training == positions.training
     with pytest.raises(RunError, match="with_games"):
         run(tmp_path / "out")
+
+
+@pytest.mark.integration
+def test_a_fit_to_games_of_other_runs_alone_plays_none_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(played(tmp_path / name, pairs=pairs)) for name, pairs in (("five", 5), ("six", 6))]
+    out, few = tmp_path / "out", ["--game", "xiangqi", "--games", "0", "--with-games", folders[0]]
+    assert command_line.main(["fit-evaluation", *few]) == 2
+    assert "--games 0: a fit needs at least 20 games; give more, or --with-games" in capsys.readouterr().err
+    words = [*few, "--with-games", folders[1], "--match-pairs", "0", "--from", "xiangqi-by-hand", "--out", str(out)]
+    assert command_line.main(["fit-evaluation", *words]) == 0
+    weights = read_weights(out / "weights-1.toml")
+    assert ". 10 games of the run five (digest " in weights.provenance
+    assert "), 12 games of the run six (digest " in weights.provenance
+    with Store(out, read_only=True) as store:
+        assert not list(store.iterate())
+    again = result_in(out)
+    assert again.iterations[0].games == 22
+    assert "22 games" in fit_text(again)
 
 
 @pytest.mark.integration
