@@ -45,8 +45,11 @@ def format_of(spec: TournamentSpec) -> Format:
 
 
 def is_match(spec: TournamentSpec) -> bool:
-    """Whether the tournament's format is for two players. False for a joint report."""
-    return spec.format in FORMATS and format_of(spec).players == 2
+    """Whether the tournament is a match, also as a round robin or gauntlet of two. False for a joint report."""
+    if spec.format not in FORMATS:
+        return False
+    form = format_of(spec)
+    return form.players == 2 or (len(spec.players) == 2 and isinstance(form, RoundRobin))
 
 
 def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:

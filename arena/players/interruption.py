@@ -144,12 +144,14 @@ def requests_to_end() -> int:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Signal handler: raises ``KeyboardInterrupt``, or ends a command's process during imports and compilation."""
+    """Signal handler: raises ``KeyboardInterrupt`` with the signal's number, or ends a command's process during imports
+    and compilation.
+    """
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread must not continue
             time.sleep(1.0)
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt(number)
 
 
 _INTERRUPTIONS = _Requests()

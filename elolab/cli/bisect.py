@@ -201,7 +201,7 @@ class _BisectionRun:
                 raise after_outcome(failure)
         if result.missing:
             key = "console.interrupted_stored" if result.interrupted else "console.stored"
-            self.kept.is_interrupted = result.interrupted
+            self.kept.interrupted_step = folder.name if result.interrupted else ""
             warn(key, stored=result.stored, planned=result.planned, command=self.report.command)
             return 130 if result.interrupted else 1
         assert result.sequential is not None

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("without_charts")
 ENGINE = f"""\
 #!{sys.executable} -IS
 import sys
+import threading
+import time
 sys.path.insert(0, {str(MOCK.parent)!r})
 import mock_othello_engines as mock
 legal = mock.Board.moves
@@ -101,6 +107,21 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
     assert "building" not in output.err
     assert bisect("mine@HEAD~7", "mine@HEAD") == 2
     assert "holds another bisection: bad = " in capsys.readouterr().err
+
+
+@pytest.mark.integration
+def test_the_status_names_the_signal_that_ended_a_step(repository: GitRepository, tmp_path: Path) -> None:
+    usual = signal.getsignal(signal.SIGTERM)
+
+    def end_the_first_step() -> None:
+        while signal.getsignal(signal.SIGTERM) is usual or not any((tmp_path / "out").glob("*/live.json")):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=end_the_first_step, daemon=True).start()
+    assert bisect("mine@HEAD~6", "mine@HEAD") == 130
+    status = json.loads((tmp_path / "out" / "status.json").read_text())
+    assert (status["reason"], status["signal"]) == ("interrupted", "SIGTERM")
 
 
 @pytest.mark.integration

@@ -28,6 +28,7 @@ from elolab.engine.settings.schema import (
     Field,
     Schema,
 )
+from elolab.tuning.study.study_spec import BUDGET
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SCALAR = {"type": ["string", "number", "boolean"]}
@@ -53,6 +54,8 @@ def _object(schema: Schema) -> dict[str, Any]:
         found["required"] = required
     if schema.others is not None:
         found["additionalProperties"] = value_schema(schema.others)
+    if schema is BUDGET:
+        found |= {"minProperties": 1, "maxProperties": 1}
     return found
 
 

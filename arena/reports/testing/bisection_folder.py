@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +22,7 @@ from elolab.arena.provenance.status import (
     RunEnding,
     joined_status,
     new_status,
+    read_status,
     write_status,
 )
 from elolab.arena.records import digest_of
@@ -45,8 +47,8 @@ class BisectionFolder:
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
         """Read the state of an earlier run, if any; raises ``UserError`` if the folder has other content."""
         self.folder, self.report, self._language = folder, report, language
-        self.is_interrupted: bool = False
-        """Whether the user interrupted a step."""
+        self.interrupted_step: str = ""
+        """Subfolder of the step that a signal interrupted; empty if there is none."""
         self._status = new_status(KIND, STATE_NAME)
         if (folder / STORE_NAME).exists():
             raise UserError(f"{folder}: holds a run, not a bisection", OTHER_FOLDER)
@@ -71,8 +73,11 @@ class BisectionFolder:
                 folder.rmdir()
 
     def _conclude(self, error: BaseException | None) -> None:
-        if self.is_interrupted or isinstance(error, KeyboardInterrupt):
-            ending = RunEnding(INTERRUPTED)
+        if self.interrupted_step:
+            name = read_status(self.folder / self.interrupted_step, is_running=False)["signal"]
+            ending = RunEnding(INTERRUPTED, signal.Signals[name] if name else None)
+        elif isinstance(error, KeyboardInterrupt):
+            ending = RunEnding(INTERRUPTED, error.args[0] if error.args else None)
         elif error is not None:
             ending = RunEnding(FAILED, error=" ".join(str(error).split()))
         else:

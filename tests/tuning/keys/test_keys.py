@@ -64,6 +64,14 @@ def is_valid(kind: FileKind, data: Any) -> bool:
     return bool(validator_of(kind.name).is_valid(data))
 
 
+@pytest.mark.parametrize(
+    ("budget", "valid"), [({}, False), ({"games": 9, "minutes": 1}, False), ({"minutes": 1}, True)]
+)
+def test_a_budget_has_one_unit_in_the_schema_too(budget: dict[str, int], valid: bool) -> None:
+    wrong = [".".join(map(str, error.path)) for error in validator_of("tuning").iter_errors({"budget": budget})]
+    assert ("budget" in wrong) != valid
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
     needed = {(key.catalogue, f"{key.topic}.{key.message}") for key in KEYS}
