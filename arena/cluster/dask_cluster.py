@@ -102,7 +102,7 @@ class DaskSite(Site):
             while error.__cause__ is not None:  # the innermost error explains most
                 error = error.__cause__
             remedy = TLS_REMEDY if address.startswith("tls:") else "start one with: dask scheduler"
-            said = str(error) or type(error).__name__
+            said = str(error) or "no answer in time"  # errors of cancelled calls have no text
             where = argument("cluster", address)
             raise ClusterError(f"{where}: no Dask scheduler answers there ({said})", remedy) from None
         self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
