@@ -286,6 +286,11 @@ def test_no_folder_has_more_than_twelve_modules_besides_the_folder_of_commands()
     assert not {folder: size for folder, size in sizes.items() if size > 12}
 
 
+def test_no_source_has_more_than_900_lines_and_no_test_more_than_800() -> None:
+    limits = {path: 900 for _, path in sources()} | dict.fromkeys((ROOT / "tests").rglob("*.py"), 800)
+    assert not [path for path, limit in limits.items() if len(path.read_text("utf-8").splitlines()) > limit]
+
+
 def test_the_parts_are_links_in_the_one_package() -> None:
     for part in PARTS:
         assert (ROOT / "elolab" / part).readlink() == Path("..", part)

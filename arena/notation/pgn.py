@@ -21,6 +21,7 @@ detects. Text between a result and the next game, usually advertisements, is ski
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import unicodedata
@@ -596,17 +597,15 @@ def _ranks_of_file(text: str, where: str, game: Game) -> str:
 
     The first game that is legal with only one of the two numbers decides.
     """
-    from elolab.engine.games.xiangqi.move_names import is_algebraic_game, ranks_told_by
+    from elolab.engine.games.xiangqi.move_names import is_algebraic_game, ranks_from_moves
 
     for draft in _GameSplitter(text, where, game).drafts():
         words = [word for word, _ in draft.words]
         if is_algebraic_game(words):
-            try:
+            with contextlib.suppress(PortableGameError):
                 position = _start_position(draft, dict(draft.tags).get("FEN", ""), game)
-            except PortableGameError:
-                continue
-            if told := ranks_told_by(position, words):
-                return told
+                if ranks := ranks_from_moves(position, words):
+                    return ranks
     return ""
 
 

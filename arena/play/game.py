@@ -43,7 +43,7 @@ from elolab.arena.records import (
     exact_score_detail,
 )
 from elolab.engine.compiled.identity import engine_identity
-from elolab.engine.compiled.program_play import ClockState, ProgramArbiter
+from elolab.engine.compiled.program_games import ClockState, ProgramArbiter
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
 from elolab.engine.play import margin_ns_of, move_limit_ns_of
@@ -324,7 +324,7 @@ class GameInProgress:
         Call this before the players play in Python again.
         """
         assert self.compiled is not None
-        self.ending = self.compiled.take(self.began_ns)
+        self.ending = self.compiled.fetch_ending(self.began_ns)
         self._note_clocks(self.compiled)
         self.is_reusable = True
 
@@ -385,7 +385,7 @@ class GameInProgress:
     def all_moves(self) -> tuple[MoveRecord, ...]:
         """The moves of the game; call it only after the end."""
         if self.compiled is not None:
-            self.compiled.keep()
+            self.compiled.append_fetched()
         return tuple(self.moves)
 
     def read_moves(self) -> GameSoFar:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from elolab.arena.players.announced_options import AnnouncedOption
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.compiled.exchanged import Received, Sent
-    from elolab.engine.compiled.program_play import ProgramArbiter, ProgramSide
+    from elolab.engine.compiled.program_games import ProgramArbiter, ProgramSide
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.limits import Limits

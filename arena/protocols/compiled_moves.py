@@ -6,7 +6,7 @@ protocols that have a ``ProgramSide``; the Python loop plays all other cases.
 
 Python itself is slow after a second of waiting, because its code and data have left the processor's cache. If the same
 programs play many games in a row, another thread therefore prepares the next game (``prepare``). The thread that plays
-the games then only makes one call (``start``), and another thread reads the result (``take``).
+the games then only makes one call (``start``), and another thread reads the result (``fetch_ending``).
 """
 
 from __future__ import annotations
@@ -16,17 +16,8 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.records import MoveRecord
 from elolab.engine.compiled.exchange import NEVER_NS
-from elolab.engine.compiled.program_play import (
-    ASKED,
-    EMPTY,
-    IS_COMPILED,
-    UNREADY,
-    ClockState,
-    ProgramArbiter,
-    ProgramGame,
-    ProgramMoves,
-    ProgramSide,
-)
+from elolab.engine.compiled.program_games import ClockState, ProgramArbiter, ProgramGame, ProgramMoves, ProgramSide
+from elolab.engine.compiled.program_play import ASKED, EMPTY, IS_COMPILED, UNREADY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,7 +126,7 @@ class CompiledMoves:
     def start(self) -> bool:
         """Start a prepared game on its thread; returns whether compiled code has played it to its end.
 
-        If it has, call ``take`` next, on any thread; if not, call ``adopt`` on this thread.
+        If it has, call ``fetch_ending`` next, on any thread; if not, call ``adopt`` on this thread.
         """
         assert self._call is not None
         for player, side in self._both:
@@ -151,10 +142,10 @@ class CompiledMoves:
         for (player, side), prepared in zip(self._both, self._prepared, strict=True):
             player.adopt_game(prepared, self._line, side, began_ns)
 
-    def take(self, began_ns: int) -> Ending | None:
-        """Return the ending of a prepared game that ``start`` has played to its end, and fetch its moves for ``keep``.
+    def fetch_ending(self, began_ns: int) -> Ending | None:
+        """Return the ending of a prepared game that ``start`` has played to its end, and fetch its moves.
 
-        Any thread may call this. ``began_ns`` is as for ``adopt``.
+        ``append_fetched`` then appends them. Any thread may call this. ``began_ns`` is as for ``adopt``.
         """
         code, self._code = self._code, None
         assert code is not None
@@ -178,18 +169,18 @@ class CompiledMoves:
                 code, self._code = self._code, None
             elif self._prepare():
                 lists = self._arbiter.position.list_array
-                self._thread = lists, self._game.sides[0].talk.circumstances(stop)
+                self._thread = lists, self._game.sides[0].talk.wait_arguments(stop)
                 code = self._arbiter.call(self._game, *self._thread)()
             else:
                 return None
             ending = self._arbiter.note_call(self._game, code)
-            self._last = self._taken()
+            self._last = self._fetch_moves()
             if self.is_unready and code != UNREADY:
                 self.is_unready = False
                 for player in self._players:
                     player.note_ready()
             if ending is None:
-                self._keep()
+                self._append_to_line()
         self.has_asked = code == ASKED
         return ending
 
@@ -213,7 +204,7 @@ class CompiledMoves:
             for player, side in self._both:
                 player.release_side(side)
 
-    def keep(self) -> None:
+    def append_fetched(self) -> None:
         """Append the fetched moves that are not yet in ``moves``. Once the game has ended, any thread may call this."""
         self._moves += self._records(self._last)
         self._last = NO_MOVES
@@ -244,7 +235,7 @@ class CompiledMoves:
             player.show_program_dialogue(side)
         return True
 
-    def _taken(self) -> ProgramMoves:
+    def _fetch_moves(self) -> ProgramMoves:
         """Fetch the moves that compiled code has played, and pass the exchanged lines to the players' dialogues."""
         moves = self._game.moves(len(self._moves))
         for player, side in self._both:
@@ -253,10 +244,10 @@ class CompiledMoves:
             moves.outputs.append(received.output)
         return moves
 
-    def _keep(self) -> None:
+    def _append_to_line(self) -> None:
         """Append the fetched moves to both lists of the game: the moves since the opening's start, and the records."""
         self._line += self._arbiter.note_moves(self._last.codes)
-        self.keep()
+        self.append_fetched()
         self._compiled = len(self._moves)
 
     def _records(self, moves: ProgramMoves) -> list[MoveRecord]:

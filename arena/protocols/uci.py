@@ -33,7 +33,7 @@ from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
-    from elolab.engine.compiled.program_play import ProgramSide
+    from elolab.engine.compiled.program_games import ProgramSide
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.schema import Table
@@ -320,7 +320,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         process, spec = self._running(), self.spec
         if not self._is_for_compiled_code:
             return None
-        from elolab.engine.compiled.program_play import ProgramSide, move_words
+        from elolab.engine.compiled.program_games import ProgramSide, move_words
 
         made_for = (side, process.talk, opponent, noticed_ns)
         with contextlib.suppress(IndexError):

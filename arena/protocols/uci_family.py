@@ -39,7 +39,7 @@ from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
-    from elolab.engine.compiled.program_play import MoveWords, ProgramArbiter
+    from elolab.engine.compiled.program_games import MoveWords, ProgramArbiter
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
 

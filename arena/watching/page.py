@@ -42,7 +42,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     own = messages_of(MESSAGES, language)
     facts = games.facts(REASONS)
     facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}
-    facts |= {"game": game, "language": language, "counts": _counts(language)}
+    facts |= {"game": game, "language": language, "counts": _titles(language)}
     say = Catalogue(MESSAGES, language)
     facts["gamesWithMoves"] = GAMES_WITH_MOVES
     # The script hides links to missing sections.
@@ -91,7 +91,7 @@ def _languages(language: str) -> list[tuple[str, str]]:
     return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 
-def _counts(language: str) -> dict[str, dict[str, str]]:
+def _titles(language: str) -> dict[str, dict[str, str]]:
     """Texts for a page's scripts: titles of run kinds and formats (``kinds``) and of run states (``states``)."""
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)

@@ -122,7 +122,8 @@ def _use_rules(name: str) -> None:
 def _use_programs(name: str) -> None:
     """Compile the code for games between two external programs, with a game that is stopped before its first move."""
     from elolab.engine.compiled.exchange import Conversation
-    from elolab.engine.compiled.program_play import IS_COMPILED, ProgramArbiter, ProgramGame, ProgramSide, move_words
+    from elolab.engine.compiled.program_games import ProgramArbiter, ProgramGame, ProgramSide, move_words
+    from elolab.engine.compiled.program_play import IS_COMPILED
     from elolab.engine.engine import StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.protocols import SERVED_PROTOCOLS
@@ -135,7 +136,7 @@ def _use_programs(name: str) -> None:
     stop.set()
     side = ProgramSide(Conversation(-1, -1, -1, -1), move_words(name), ("", "", ""), Limits(nodes=1))
     arbiter = ProgramArbiter(game.position(), game.standard_rules, Adjudication())
-    arbiter.call(ProgramGame((side, side), 0), game.position().list_array, side.talk.circumstances(stop))()
+    arbiter.call(ProgramGame((side, side), 0), game.position().list_array, side.talk.wait_arguments(stop))()
 
 
 def _use_fitting(name: str) -> None:

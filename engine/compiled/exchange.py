@@ -52,7 +52,7 @@ STOP_CHECK_NS = 100_000_000
 """Nanoseconds between checks of a stop flag that has no file descriptor to wait for."""
 LONGEST_NS = 1_000_000_000_000
 """Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
-EXACT_NS = 1_000_000
+READING_AGE_NS = 1_000_000
 """Maximum age, in nanoseconds, up to which a reading of a thread's waiting time is reused, to save a system call.
 
 The measured time that a thread waited for a processor may therefore be too long by this number of nanoseconds.
@@ -72,7 +72,7 @@ together with it wakes up.
 """
 WAKE_NS = 100_000_000
 """Nanoseconds after which ``exchange`` on the main thread returns ``WOKEN``, so that Python can handle signals."""
-LOOK_NS = 1_000_000_000
+ALIVE_CHECK_NS = 1_000_000_000
 """Nanoseconds after which a call of ``exchange`` returns ``WOKEN``, so that the caller can check whether the program's
 process is alive.
 
@@ -319,7 +319,7 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
     other arguments are as for ``exchange``.
     """
     looked_ns = monotonic_ns()
-    is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
+    is_known = looked_ns - talk.total_read_ns < READING_AGE_NS  # since then the thread cannot have waited long
     waited_ns = talk.total_waited_ns if is_known else _waited_ns(schedule)
     while True:
         now_ns = monotonic_ns()
@@ -348,7 +348,7 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
                 talk.arrival_ns[talk.arrivals] = now_ns
                 talk.arrivals += 1
                 has_line = _has_line(talk, before, skips_thinking)
-                if has_line or now_ns - looked_ns >= EXACT_NS:
+                if has_line or now_ns - looked_ns >= READING_AGE_NS:
                     before_ns, waited_ns = waited_ns, _waited_ns(schedule)
                     talk.waited_ns = waited_ns - before_ns if before_ns >= 0 else _beats_late_ns(schedule)
                     looked_ns = now_ns
@@ -526,7 +526,7 @@ class Conversation:
             places[name] for name in ("output_bytes", "arrival_ends", "arrival_ns")
         )
         words.allowance_ns = -1
-        self._period_ns = NEVER_NS if death >= 0 else LOOK_NS
+        self._period_ns = NEVER_NS if death >= 0 else ALIVE_CHECK_NS
         self._polled = (ctypes.c_int * 2)(output, POLL_IN)  # a descriptor, and the events asked for and found
         self._polled_at = ctypes.addressof(self._polled)
         self._question = b""
@@ -596,9 +596,9 @@ class Conversation:
         words = self._words
         if words.allowance_ns < 0:
             words.deadline_ns = deadline_ns
-        return int(exchange(self._array, mode, *self.circumstances(stop)))
+        return int(exchange(self._array, mode, *self.wait_arguments(stop)))
 
-    def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
+    def wait_arguments(self, stop: StopFlag | None) -> tuple[int, int, int]:
         """The arguments ``stop``, ``schedule`` and ``wake_ns`` for a call of the compiled ``exchange``.
 
         They are valid only for a call that this thread makes at once.

@@ -20,15 +20,15 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 # Sources that cannot change a move: code around the kernels, and texts for people.
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "child_processes.py", "distances.py", "errors.py", "fitting.py",
-    "language.py", "program_play.py", "proof_game.py", "solving.py", "suite.py",
+    "language.py", "program_games.py", "program_play.py", "proof_game.py", "solving.py", "suite.py",
     "cache.py", "compilation.py", "exchange.py", "exchanged.py", "identity.py", "linking.py", "numba_patches.py",
     "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "f13ea522aa78": frozenset({
-        "c41fa9b5977e",
+    "f46a44ef0b5f": frozenset({
+        "f13ea522aa78", "c41fa9b5977e",
         "7df5fdbcc344",
         "f2d5272f234d",
         "1ba0ef8d92d4", "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",

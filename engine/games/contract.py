@@ -251,7 +251,8 @@ def register_game(marker: str, *modules: Any) -> SimpleNamespace:
     """Register a game's compiled functions, and return them as attributes of an object.
 
     ``marker`` is the name of the first field of the game's state record. ``modules`` define the functions, under the
-    names in ``COMPILED_CONTRACT``. Raises ``TypeError`` if one is missing.
+    names in ``COMPILED_CONTRACT``; a later module replaces functions of an earlier one. Raises ``TypeError`` if one is
+    missing.
     """
     found = {name: getattr(module, name) for module in modules for name in COMPILED_CONTRACT if hasattr(module, name)}
     if missing := [name for name in COMPILED_CONTRACT if name not in found]:

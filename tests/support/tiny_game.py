@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from elolab.engine.compiled.kernel import jit, new_record
+from elolab.engine.games import defaults
 from elolab.engine.games.contract import (
-    PATH_OPEN,
     BenchPosition,
     Game,
     MoveError,
@@ -103,11 +103,6 @@ def key_after(state, move):
 
 
 @jit
-def key_is_quick(state):
-    return False
-
-
-@jit
 def unmake(state):
     """Take back the last move."""
     state.ply -= 1
@@ -132,18 +127,6 @@ def unmake_null(state):
     state.ply -= 1
     state.side = 1 - state.side
     state.key = position_key(state)
-
-
-@jit
-def in_check(state):
-    """There are no checks."""
-    return False
-
-
-@jit
-def gives_check(state, move):
-    """There are no checks."""
-    return False
 
 
 @jit
@@ -193,67 +176,15 @@ def history_piece(state, move):
 
 
 @jit
-def path_verdict(state, root):
-    """Positions never repeat."""
-    return PATH_OPEN
-
-
-@jit
-def repetition_key(state):
-    """Positions never repeat."""
-    return np.uint64(0)
-
-
-@jit
 def judge(state, lists):
     """Open until there are no stones."""
     return _LOST[state.side] if state.piles.sum() == 0 else _OPEN
 
 
 @jit
-def structure_key(state):
-    """Always 0: nothing stays the same for long."""
-    return np.uint64(0)
-
-
-@jit
-def pieces_key(state, side):
-    """Always 0, as ``structure_key``."""
-    return np.uint64(0)
-
-
-@jit
-def restarts_draw_count(state):
-    """Always false: every move may count towards a draw."""
-    return False
-
-
-@jit
-def is_pass(state, move):
-    """There are no passes."""
-    return False
-
-
-@jit
 def plies_left(state):
     """A stone at a time, and one ply more, to see that nothing is left."""
     return np.int64(state.piles.sum()) + 1
-
-
-@jit
-def solvable(state, parameters, depth):
-    """The theory would be too easy."""
-    return False
-
-
-@jit
-def solve(state, search, lists, parameters, alpha, beta, ply):
-    return np.int64(0)
-
-
-@jit
-def best_line(state, search, lists, parameters, score):
-    """Never called."""
 
 
 @jit
@@ -311,7 +242,7 @@ class TakeAway(Game):
     default_suite = "takeaway"
     max_game_plies = 64
     state_dtype = STATE_DTYPE
-    kernels = register_game("takeaway", sys.modules[__name__])
+    kernels = register_game("takeaway", defaults, sys.modules[__name__])
     bench_positions = (BenchPosition("3-4-5 w", 8),)
 
     def parse_state(self, text: str) -> Any:

@@ -71,7 +71,9 @@ class Allocation:
     def analyse(self, pairs: Sequence[int]) -> None:
         """Judge the questions at an interim analysis; ``pairs`` is the new number of pairs of each match."""
         self.pairs = list(pairs)
-        questions = [question.after(min(pairs[match] for match in question.matches)) for question in self.questions]
+        questions = [
+            question.with_estimate_after(min(pairs[match] for match in question.matches)) for question in self.questions
+        ]
         verdicts = judged(questions, self.rule)
         questions = [replace(question, verdict=one) for question, one in zip(questions, verdicts, strict=True)]
         self.questions = tuple(

@@ -263,7 +263,7 @@ class Question:
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
-    def after(self, pairs: int) -> Question:
+    def with_estimate_after(self, pairs: int) -> Question:
         """A copy of the question with its estimate after ``pairs`` pairs of each match; unchanged if it already has a
         verdict.
         """

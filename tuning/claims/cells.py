@@ -111,7 +111,7 @@ class PlayedCell:
         return self.cell.analyses[self.done - 1] if self.done else 0
 
     @property
-    def next_matches(self) -> list[Match]:
+    def matches_until_next_look(self) -> list[Match]:
         """The game pairs between the last interim analysis (look) and the next one, as one partial match per
         comparison.
         """
@@ -131,7 +131,7 @@ class PlayedCell:
     def analyse_stored(self) -> None:
         """Analyse every look (interim analysis) whose games are all stored, until a look ends the cell."""
         while not self.ended:
-            results = [self._table.results(match) for match in self.next_matches]
+            results = [self._table.results(match) for match in self.matches_until_next_look]
             if any(pair is None for match in results for pair in match):
                 return
             self.done += 1

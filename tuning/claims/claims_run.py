@@ -250,7 +250,7 @@ class Experiments:
                 if not cell.ended and waiting.get(cell.series) != cell.done:
                     waiting[cell.series] = cell.done
                     self._current = cell
-                    yield cell.next_matches
+                    yield cell.matches_until_next_look
                     break
             else:
                 if all(cell.ended for cell in cells):

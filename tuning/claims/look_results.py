@@ -96,7 +96,7 @@ class LookResult:
         return self.looks.analyses[self.done - 1] / self.looks.analyses[-1]
 
     @property
-    def unit(self) -> float:
+    def planned_error(self) -> float:
         """Standard error of the estimate at the planned end, once all planned pairs are played. Regions are in this
         unit.
         """
@@ -110,7 +110,7 @@ class LookResult:
         analyses = self.looks.analyses
         degrees = (self.degrees + 1) * analyses[look] / analyses[self.done - 1] - 1
         reach = reach_of_t(self.looks.bounds[look], degrees) / math.sqrt(analyses[look] / analyses[-1])
-        return _regions(self.looks.rule, reach, self.unit)
+        return _regions(self.looks.rule, reach, self.planned_error)
 
     @cached_property
     def final_regions(self) -> list[Region]:
@@ -118,7 +118,7 @@ class LookResult:
 
         The last look has so many pairs that its standard error is practically known.
         """
-        return _regions(self.looks.rule, self.looks.bounds[-1], self.unit)
+        return _regions(self.looks.rule, self.looks.bounds[-1], self.planned_error)
 
     @cached_property
     def _outcomes(self) -> _Outcomes:
@@ -136,7 +136,7 @@ class LookResult:
 
     def chance_above(self, effect: float) -> float:
         """Probability of an outcome ranked above the observed one, if the true effect is ``effect``."""
-        return self._outcomes.chance_above(effect / self.unit)
+        return self._outcomes.chance_above(effect / self.planned_error)
 
     def p_value(self, low: float, high: float) -> float | None:
         """Two-sided p-value of the verdict on the interval (``low``, ``high``); ``None`` if the verdict is open."""
@@ -160,7 +160,7 @@ class LookResult:
         """Whether to stop the cell: no look is left, or the last look will almost certainly not give a verdict."""
         if self.done == len(self.looks.analyses):
             return True
-        return _excess_power(self.final_regions, self.effect / self.unit, self.fraction) < 0
+        return _excess_power(self.final_regions, self.effect / self.planned_error, self.fraction) < 0
 
     def pairs_still_needed(self) -> int | None:
         """Number of further pairs after which the verdict is known with probability ``POWER``, if the estimate is
@@ -272,7 +272,7 @@ class _Outcomes:
     """
 
     def __init__(self, observed: LookResult) -> None:
-        self._drift = observed.effect / observed.unit
+        self._drift = observed.effect / observed.planned_error
         looks, final = observed.looks, observed.final_regions
         fractions = [analysis / looks.analyses[-1] for analysis in looks.analyses]
         rank = self._rank(observed.done - 1, self._drift, observed.regions(observed.done - 1))
@@ -310,7 +310,7 @@ class _Outcomes:
         If the observed outcome stopped in the middle, all looks count, because outcomes of later looks rank above or
         below it. Otherwise the looks up to the observed outcome are enough.
         """
-        drift = observed.effect / observed.unit
+        drift = observed.effect / observed.planned_error
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)
         has_stopped = at.verdict != OPEN or observed.is_futile()
         return len(observed.looks.analyses) if is_in_middle and has_stopped else observed.done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from elolab.engine.games import algebraic, without_solver
+from elolab.engine.games import algebraic, defaults
 from elolab.engine.games.chess import captures, evaluation, moves, notation, position, rules
 from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.rules import Adjudication, Rules
@@ -35,7 +35,7 @@ class Chess(Game):
         "fischerrandom", "fischer random", "freestyle", "frc", "dfrc",
     )  # fmt: skip
     state_dtype = position.STATE_DTYPE
-    kernels = register_game("chess", captures, evaluation, moves, position, rules, without_solver)
+    kernels = register_game("chess", defaults, captures, evaluation, moves, position, rules)
     bench_positions = (
         BenchPosition(notation.START, 10),
         BenchPosition("r2q1rk1/pp2ppbp/2np1np1/8/3NP1b1/2N1BP2/PPPQ2PP/R3KB1R w KQ - 0 10", 9),

@@ -133,12 +133,6 @@ def bishop_attacks(square, occupied):
     return _line_attacks(at, np.uint64(2), occupied) | _line_attacks(at, np.uint64(3), occupied)
 
 
-@jit_inlined
-def queen_attacks(square, occupied):
-    """Bitboard of the squares that a queen on ``square`` attacks; ``occupied`` are the occupied squares."""
-    return rook_attacks(square, occupied) | bishop_attacks(square, occupied)
-
-
 @jit
 def pawns_step(side, pawns):
     """Bitboard of the squares directly in front of a side's pawns."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from elolab.engine.games import defaults
 from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.games.othello import endgame, evaluation, notation, perft, position, rules
 from elolab.engine.rules import Adjudication
@@ -31,7 +32,7 @@ class Othello(Game):
     position_option = "board"
     notation = notation
     state_dtype = position.STATE_DTYPE
-    kernels = register_game("othello", endgame, evaluation, perft, position, rules)
+    kernels = register_game("othello", defaults, endgame, evaluation, perft, position, rules)
     bench_positions = (
         BenchPosition(notation.START, 10),
         BenchPosition("------------------XX------OOOOO---OOOO----X-OXX----O------------ X", 10),

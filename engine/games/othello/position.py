@@ -95,12 +95,6 @@ def key_after(state, move):
 
 
 @jit
-def key_is_quick(state):
-    """Always false, because finding the flipped discs takes most of the time of a move."""
-    return False
-
-
-@jit
 def make(state, move):
     ply = np.uint64(state.ply)
     side = np.uint64(state.side)

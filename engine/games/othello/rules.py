@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
-from elolab.engine.games.contract import PATH_OPEN, encode_verdict
+from elolab.engine.games.contract import encode_verdict
 from elolab.engine.games.othello.boards import NONE, ONE, legal_squares
 from elolab.engine.games.othello.position import PASS, STOCK, other_discs, own_discs
 
@@ -51,39 +51,9 @@ def generate_noisy(state, lists, row):
 
 
 @jit
-def in_check(state):
-    """Always false: Othello has no check."""
-    return False
-
-
-@jit
-def gives_check(state, move):
-    """Always false: Othello has no check."""
-    return False
-
-
-@jit
 def is_quiet(state, move):
     """Always true: every move is quiet."""
     return True
-
-
-@jit
-def structure_key(state):
-    """Always 0: no part of a position stays the same for many moves."""
-    return np.uint64(0)
-
-
-@jit
-def pieces_key(state, side):
-    """Always 0: a game without a ``structure_key`` needs no hash of the other pieces."""
-    return np.uint64(0)
-
-
-@jit
-def restarts_draw_count(state):
-    """Always false: no move restarts the move count of draw adjudication."""
-    return False
 
 
 @jit
@@ -125,18 +95,6 @@ def judge(state, lists):
     if difference == 0:
         return _DRAW
     return _FIRST_WINS if difference > 0 else _SECOND_WINS
-
-
-@jit
-def path_verdict(state, root):
-    """Always ``PATH_OPEN``, because positions never repeat."""
-    return PATH_OPEN
-
-
-@jit
-def repetition_key(state):
-    """Always 0, because positions never repeat."""
-    return np.uint64(0)
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from elolab.engine.games import without_solver
+from elolab.engine.games import defaults
 from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.games.xiangqi import distances, evaluation, move_names, moves, notation, position, rules
 from elolab.engine.rules import REPETITION_RULES, Rules
@@ -31,7 +31,7 @@ class Xiangqi(Game):
     move_names = move_names
     notation = notation
     state_dtype = position.STATE_DTYPE
-    kernels = register_game("xiangqi", evaluation, moves, position, rules, without_solver)
+    kernels = register_game("xiangqi", defaults, evaluation, moves, position, rules)
     bench_positions = (
         BenchPosition(notation.START, 9),
         BenchPosition("r1bakab1r/9/1cn2cn2/p1p1p1p1p/9/2P6/P3P1P1P/1C2C1N2/9/RNBAKABR1 w - - 0 5", 9),

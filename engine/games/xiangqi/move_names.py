@@ -487,7 +487,7 @@ def read_algebraic(
     return legal[int(decided)]
 
 
-def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
+def ranks_from_moves(position: Position, texts: Sequence[str]) -> str:
     """The only number of the first rank, ``0`` or ``1``, with which all moves of a game are legal.
 
     Empty if the moves are legal with both numbers or with neither.

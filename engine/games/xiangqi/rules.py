@@ -426,24 +426,6 @@ def judge(state, lists):
 
 
 @jit
-def structure_key(state):
-    """Always 0: no part of a position stays the same for many moves."""
-    return np.uint64(0)
-
-
-@jit
-def pieces_key(state, side):
-    """Always 0: a game without a ``structure_key`` needs no hash of the other pieces."""
-    return np.uint64(0)
-
-
-@jit
-def restarts_draw_count(state):
-    """Always false: no move restarts the move count of draw adjudication."""
-    return False
-
-
-@jit
 def path_verdict(state, root):
     """``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``; see ``engine.games.contract.path_verdict``."""
     side = np.int64(state.side)

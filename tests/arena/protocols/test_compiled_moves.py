@@ -18,7 +18,8 @@ from elolab.arena.players.registry import make_player
 from elolab.arena.players.threads import start_thread
 from elolab.arena.protocols import compiled_moves
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from elolab.engine.compiled.program_play import IS_COMPILED, MoveWords
+from elolab.engine.compiled.program_games import MoveWords
+from elolab.engine.compiled.program_play import IS_COMPILED
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules
