@@ -11,7 +11,7 @@ from typing import Any
 
 from elolab.arena.builds.players import commit_build, with_commit, with_program
 from elolab.arena.builds.repository import is_source
-from elolab.arena.engines_file import EnginesFile, engines_file
+from elolab.arena.keys.engines_file import EnginesFile, engines_file
 from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, SOURCE, command_of, keys_of
 from elolab.arena.players.detect import DetectionError, ProtocolFinder
 from elolab.arena.players.player import PlayerFault

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from elolab.arena.engines_file import beside_or_here, engines_file
 from elolab.arena.formats.tournament_format import Format
+from elolab.arena.keys.engines_file import beside_or_here, engines_file
 from elolab.arena.keys.player import ANY_PLAYER
 from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, read_limits, read_players
 from elolab.arena.players.detect import ProtocolFinder

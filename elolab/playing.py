@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arena.builds.build import BuildError
 from elolab.arena.builds.repository import Commit, Repository, split_source
-from elolab.arena.engines_file import engines_file
+from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
 from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store

@@ -291,6 +291,11 @@ def test_no_source_has_more_than_900_lines_and_no_test_more_than_800() -> None:
     assert not [path for path, limit in limits.items() if len(path.read_text("utf-8").splitlines()) > limit]
 
 
+def test_no_folder_has_a_single_module() -> None:
+    sizes = Counter(path.parent for _, path in sources() if path.name != "__init__.py")
+    assert not [folder for folder, size in sizes.items() if size == 1]
+
+
 def test_the_parts_are_links_in_the_one_package() -> None:
     for part in PARTS:
         assert (ROOT / "elolab" / part).readlink() == Path("..", part)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.engines_file import EnginesFile
+from elolab.arena.keys.engines_file import EnginesFile
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import PlayerSpec
 from elolab.cli.engines import player_of

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.engines_file import beside_or_here
+from elolab.arena.keys.engines_file import beside_or_here
 from elolab.arena.play.estimates import depends_on_speed
 from elolab.arena.player_spec import MAX_NAME_LENGTH, read_limits
 from elolab.arena.players.registry import check_player

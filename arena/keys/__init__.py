@@ -1,1 +1,1 @@
-"""The keys of tournaments and players, each declared once; ``messages/*.toml`` explain them."""
+"""The keys of players, and the file of engines; ``messages/*.toml`` explain all keys of the arena."""

@@ -13,7 +13,7 @@ from elolab.arena.builds.build import BuildError
 from elolab.arena.builds.players import with_commit
 from elolab.arena.builds.repository import Commit, Repository, split_source
 from elolab.arena.colours import text_columns
-from elolab.arena.engines_file import engines_file
+from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.keys.player import SOURCE
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.sequential import SequentialSettings

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.checking.dialects import DIALECTS, dialect_named
 from elolab.arena.checking.findings import CheckSettings
 from elolab.arena.colours import GREEN, RED, YELLOW, coloured, text_columns
-from elolab.arena.engines_file import engines_file
+from elolab.arena.keys.engines_file import engines_file
 from elolab.cli.engines import player_of
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError

@@ -11,7 +11,7 @@ from typing import Any
 from elolab.arena.builds.build import is_built
 from elolab.arena.builds.players import with_commit
 from elolab.arena.builds.repository import SHOWN_DIGITS, split_source
-from elolab.arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
+from elolab.arena.keys.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
 from elolab.arena.keys.player import SOURCE, keys_of
 from elolab.arena.player_spec import PlayerReader, pondering_problem
 from elolab.arena.players.detect import DetectionError

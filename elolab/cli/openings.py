@@ -219,7 +219,7 @@ def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple
 
 def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
     """The player named by ``--judge``; ``--limit`` applies if the player has no limit of its own."""
-    from elolab.arena.engines_file import engines_file
+    from elolab.arena.keys.engines_file import engines_file
     from elolab.arena.player_spec import PlayerReader, player_entry, read_player
     from elolab.arena.players.registry import check_player
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from elolab.arena.builds.players import with_commit
 from elolab.arena.command_lines import split_command
-from elolab.arena.engines_file import EnginesFile
+from elolab.arena.keys.engines_file import EnginesFile
 from elolab.arena.keys.player import ANY_PLAYER, DEFAULT_START_SECONDS, REFERENCE, SOURCE, command_of, keys_of
 from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
 from elolab.arena.players.detect import games_of

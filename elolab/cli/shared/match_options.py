@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.engines_file import engines_file
+from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.player_spec import (
     DEFAULT_LIMIT,
     MAX_NAME_LENGTH,

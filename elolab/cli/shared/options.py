@@ -273,7 +273,7 @@ def _folder(text: str) -> str:
 
 def add_engines_file(parser: argparse.ArgumentParser) -> None:
     """Add ``--engines FILE``, the file of the user's engines."""
-    from elolab.arena.engines_file import ENGINES_NAME
+    from elolab.arena.keys.engines_file import ENGINES_NAME
 
     parser.add_argument(
         "--engines", dest="engines_file", metavar="FILE",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from elolab import command_line
-from elolab.arena.engines_file import EnginesFile
+from elolab.arena.keys.engines_file import EnginesFile
 from elolab.arena.notation.openings import is_reserved_for_validation
 from elolab.arena.player_spec import player_named
 from elolab.arena.run import RunError

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from elolab import command_line, play_match
-from elolab.arena.engines_file import engines_file
+from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.tournament_reader import load_tournament
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 
-MOCK = f"{sys.executable} -I -S {Path(__file__).parents[1] / 'support' / 'mock_engines.py'}"
+MOCK = f"{sys.executable} -I -S {Path(__file__).parents[2] / 'support' / 'mock_engines.py'}"
 ENGINES = f"""
 [mine]
 description = "the one that I write"
