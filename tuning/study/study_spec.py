@@ -570,7 +570,7 @@ OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""Keys of ``[validation]`` that only one kind of second match allows, by key, with that kind as value."""
+"""For each key of ``[validation]`` that only one kind of second match allows: this kind."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
