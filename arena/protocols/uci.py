@@ -413,13 +413,27 @@ def find_games(converse: Converse) -> tuple[str, ...]:
         return tuple(game for game in games_over("uci") if game in options["uci_variant"].choices)
     if CHESS960_OPTION.lower() in options:
         return tuple(game for game in games_over("uci") if game not in RANKED)
-    answer = converse(("isready", "position startpos", "go depth 1"), lambda line: first_word(line) == "bestmove")
-    said = parse_best_move(answer[-1]) if answer else None
+
+    def asked(position: str) -> str | None:
+        answer = converse(
+            ("isready", f"position {position}", "go depth 1"), lambda line: first_word(line) == "bestmove"
+        )
+        return parse_best_move(answer[-1]) if answer else None
+
+    said = asked("startpos")
     first_moves = {game: game_named(game).position().legal_moves() for game in games_over("uci")}
-    return tuple(
+    found = tuple(
         game for game, legal in first_moves.items()
         if said is not None and (detect_first_rank(said, legal) is not None if game in RANKED else said in legal)
     )  # fmt: skip
+    ranked, others = (tuple(game for game in found if (game in RANKED) == is_ranked) for is_ranked in (True, False))
+    if not ranked or not others:
+        return found
+    # Moves such as b1c3 begin games of both kinds. A program of the other kind does not read this position, in which
+    # the other side is to move, and cannot find a legal move in it.
+    position = game_named(others[0]).position()
+    position.push(position.legal_moves()[0])
+    return others if asked(f"fen {position.text}") in position.legal_moves() else ranked
 
 
 PROTOCOL = Protocol(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from elolab.arena.players.registry import PlayerError, check_player, make_player
 from elolab.arena.protocols.uci import (
     UciClient,
     UciPlayer,
+    find_games,
     forced_first_rank,
     go_command,
     option_commands,
@@ -256,6 +257,31 @@ def test_after_stop_both_replies_are_due_in_either_order() -> None:
         assert not session.is_idle
         session.receive(second)
         assert session.is_idle
+
+
+@pytest.mark.parametrize(
+    ("first", "to_chess", "games"),
+    [
+        ("e2e4", None, ("chess",)),
+        ("h2e2", None, ("xiangqi",)),
+        ("h3e3", None, ("xiangqi",)),
+        ("b1c3", "b8c6", ("chess",)),  # a horse's move in Xiangqi too
+        ("b1c3", "b1c3", ("xiangqi",)),
+        ("b1c3", None, ("xiangqi",)),
+        ("e7e5", None, ()),
+        (None, None, ()),
+    ],
+)
+def test_the_first_moves_of_a_program_show_its_game(
+    first: str | None, to_chess: str | None, games: tuple[str, ...]
+) -> None:
+    def program(lines: Sequence[str], is_end: Callable[[str], bool]) -> list[str]:
+        move = to_chess if any(line.startswith("position fen") for line in lines) else first
+        said = ["uciok"] if lines[0] == "uci" else [] if move is None else ["info depth 1", f"bestmove {move}"]
+        assert not said or is_end(said[-1])
+        return said
+
+    assert find_games(program) == games
 
 
 # --- Against mock engines ---------------------------------------------------------------------------------------------
