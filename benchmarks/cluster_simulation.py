@@ -89,32 +89,32 @@ class Costs:
     """Costs on the machine where they were measured, in seconds unless stated otherwise."""
 
     game: float
-    """Mean duration of a game."""
+    """Mean duration of a game, in seconds."""
     variation: float
     """Standard deviation of a game's duration divided by the mean."""
     chunk: float
-    """The scheduler's processor time to send one chunk to a worker and to return the results."""
+    """Seconds of the scheduler's processor time to send one chunk to a worker and to return the results."""
     result_bytes: float
     """Size of a game's record, in bytes, when the worker sends it to the client."""
     bytes_per_second: float
     """Transfer rate of the network between client and workers, in bytes per second."""
     unpack: float
-    """The client's time to decode one received record."""
+    """Seconds that the client needs to decode one received record."""
     commit: float
-    """Time to store one game in its own commit."""
+    """Seconds to store one game in a commit of its own."""
     row: float
-    """Time for each further game in a commit."""
+    """Seconds for each further game in a commit."""
     lay_out: float
-    """Time to create one game of a round: its settings, players and key."""
+    """Seconds to create one game of a round: its settings, players and key."""
     fits: tuple[tuple[int, float], ...]
-    """Numbers of known games, each with the time to fit the response model to them and find its maximum."""
+    """Numbers of known games, each with the seconds to fit the response model to these games and find its maximum."""
 
     def commit_of(self, games: int, *, is_one: bool) -> float:
-        """Time to store ``games`` games: in one commit if ``is_one``, otherwise each in a commit of its own."""
+        """Seconds to store ``games`` games: in one commit if ``is_one``, otherwise each in a commit of its own."""
         return self.commit + (games - 1) * self.row if is_one else games * self.commit
 
     def fit(self, games: int) -> float:
-        """Time of a model fit to ``games`` games, by linear interpolation and extrapolation of the measured times."""
+        """Seconds of a model fit to ``games`` games, by linear interpolation or extrapolation of measured times."""
         if len(self.fits) < 2:
             return self.fits[0][1] if self.fits else 0.0
         known, seconds = zip(*self.fits, strict=True)

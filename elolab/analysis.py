@@ -113,7 +113,7 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The evaluation without search, from the point of view of the side to move; unit as for ``search``."""
+        """The static evaluation, without search, for the side to move, in the unit of the scores of ``search``."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:

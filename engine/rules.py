@@ -152,7 +152,7 @@ class Adjudication:
     tablebases: str = schema.text(default=schema.COMPUTED, value="", example="syzygy", expected="a folder of tables")
     """Folders with Syzygy tables, separated as in ``PATH``; empty for none. A game ends with the result in a table."""
     tablebase_pieces: int = _by_game(0, MAX_TABLEBASE_PIECES, 0, example=5, unit="pieces")
-    """Maximum number of pieces, kings included, for which the tables are probed; 0 for as many as they support."""
+    """Maximum number of pieces, kings included, for which tables are probed; 0 for as many as the tables have."""
     tablebase_ignore_50: bool = schema.switch()
     """Whether a win that the 50-move rule prevents counts as a win instead of a draw."""
     tablebase_results: str = schema.choice(TABLEBASE_RESULTS, default=TABLEBASE_RESULTS[0], example="draw")

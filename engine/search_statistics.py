@@ -27,8 +27,8 @@ from typing import Any
 from elolab.engine.settings import schema
 
 ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
-"""Columns of a table with a row for each depth: the number of searches that completed the depth; nodes and time of the
-iteration; nodes and time from the search's start to the iteration's end; nodes of the previous iteration.
+"""Columns of a table with a row for each depth: the number of searches that completed the depth; nodes and nanoseconds
+of the iteration; nodes and nanoseconds from the search's start to the iteration's end; nodes of the previous iteration.
 """
 
 END_COLUMNS = (
@@ -52,7 +52,7 @@ refuted samples, and samples undecided within the node limit.
 MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
 """Range of own material, in centipawns, that a row of ``null_by_material`` covers. ElephantEye's material limits are
-multiples of it.
+multiples of this range.
 """
 
 

@@ -178,7 +178,7 @@ class TableSolver(Tablebases):
         return Solution(score, best, tuple(line), nodes, moves)
 
     def _scores(self, position: Position) -> dict[str, int]:
-        """The score of every legal move, for the side to move, best move first."""
+        """DTZ (distance to zeroing) of every legal move, from the side to move's point of view, best move first."""
         board = self._board(position.text)
         if board.castling_rights:
             raise UserError(f"{position.text}: tablebases have no positions in which a side may castle")

@@ -88,7 +88,7 @@ class Family:
     """Mean Elo over the ranges, relative to the optimum."""
     default: float = -60.0
     ripple: float = 0.0
-    """Height of ripples in every dimension, in Elo."""
+    """Height of the landscape's ripples in every dimension, in Elo; 0 for none."""
     cliff: float = 0.0
     """Elo lost beyond a wall in one dimension. The wall is a sixth of the range away from the optimum."""
     corner: bool = False

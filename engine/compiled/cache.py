@@ -44,7 +44,7 @@ from elolab.engine.errors import UserError
 KEPT_CACHES = 4
 """Number of caches of other versions of the sources to keep, so that switching versions needs no compilation."""
 KEPT_SECONDS = 24 * 3600
-"""Minimum age in seconds at which a cache may be deleted. A process may still be writing to a newer one."""
+"""Minimum age in seconds at which a cache may be deleted. A process may still be writing to a newer cache."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 """Length in bytes of the checksum (SHA-256 of the rest of the file) at the beginning of each cache file."""
 
@@ -154,9 +154,9 @@ def write_kept(path: Path, content: bytes) -> None:
 
 
 def read_kept(path: Path) -> memoryview | None:
-    """The content of a file written by ``write_kept``; ``None`` if it is missing or damaged.
+    """The content of a file written by ``write_kept``; ``None`` if the file is missing or damaged.
 
-    Deletes a damaged file, and reports the first one on standard error.
+    Deletes a damaged file, and reports the first damaged file on standard error.
     """
     try:
         whole = memoryview(path.read_bytes())

@@ -58,7 +58,7 @@ READING_AGE_NS = 1_000_000
 The measured time that a thread waited for a processor may therefore be too long by this number of nanoseconds.
 """
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
-"""Linux file that contains the total time that a thread has waited for a processor."""
+"""Linux file with the total time, in nanoseconds, that a thread has waited for a processor, as its second number."""
 BEAT_MS = 2
 """Sleep time, in milliseconds, of the background thread that measures how late threads wake up (``_beat``).
 
@@ -403,7 +403,7 @@ def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
 
 @jit
 def _is_thinking(text, place, end):  # type: ignore[no-untyped-def]
-    """Whether the line ``text[place:end]`` is thinking output.
+    """Whether the line ``text[place:end]``, an array of bytes, is thinking output.
 
     Such a line begins with ``info`` (UCI and UCCI), or with a depth and a score (xboard).
     """

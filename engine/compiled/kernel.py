@@ -361,7 +361,7 @@ def _acquire_byte(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def read_flag(address):  # type: ignore[no-untyped-def]
-    """The byte at ``address`` as int64; 0 for address 0. Read from memory each time: another thread may write it."""
+    """The byte at ``address`` as int64; 0 for address 0. Always read from memory: another thread may write it."""
     return ctypes.c_uint8.from_address(int(address)).value if address else 0
 
 

@@ -230,7 +230,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """A context manager that makes garbage collections rare. They would take a tenth of the compilation time."""
+    """A context manager that makes garbage collections rare: they usually take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))

@@ -320,8 +320,8 @@ class ProgramMoves(NamedTuple):
     def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:
         """Yield a tuple for each move; unknown values are ``None``.
 
-        The values are the side, the move's code, the score in centipawns from the mover's point of view, depth, nodes,
-        time in milliseconds, principal variation, and the time in milliseconds that the program reported.
+        The values are the side, the move's code, the score in centipawns from the mover's point of view, depth in
+        plies, nodes, time in milliseconds, principal variation, and the time in milliseconds that the program reported.
         """
         figures, side = iter(self.figures), self.side
         for code, score, depth, nodes, time_ns, reported_ms, place, length in zip(*[figures] * FIGURES, strict=True):

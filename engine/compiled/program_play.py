@@ -199,7 +199,8 @@ def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
 def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
     """Parse the line of thinking output in ``text[place:end]``, after the word ``info``, into the array ``found``.
 
-    Returns false if the form of the line is unexpected.
+    ``_DEPTH`` and the following constants are the indices of ``found``. Returns false if the form of the line is
+    unexpected.
     """
     for index in range(_FOUND):
         found[index] = -1
@@ -593,4 +594,4 @@ def _record_move(game, ply, code, elapsed):  # type: ignore[no-untyped-def]
 
 
 IS_COMPILED = not JIT_DISABLED
-"""Whether ``play_programs`` is compiled. If it is not, the loop in Python is used, because it is faster."""
+"""Whether ``play_programs`` is compiled. If it is not, games are played by the loop in Python, which is then faster."""

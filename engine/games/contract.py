@@ -111,7 +111,8 @@ def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
 
 @game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
-    """Exact value of a position for the side to move. The value is only a bound if it lies outside (alpha, beta).
+    """Exact value of a position in the search's points, for the side to move; only a bound if it lies outside (alpha,
+    beta).
 
     The solver may use the transposition table, and the rows of ``lists`` from ``ply`` on. It counts its nodes with
     ``engine.search.clock.spend_nodes``. The value is meaningless once ``search.stopped`` is set.
@@ -188,7 +189,7 @@ def judge(state, lists):  # type: ignore[no-untyped-def]
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
     """Write a best line from the position into the first line of the search's results.
 
-    ``score`` is the position's exact score, for the side to move.
+    ``score`` is the position's exact score in the search's points, for the side to move.
     """
 
 

@@ -94,7 +94,7 @@ class Inbox:
             self._changed.notify_all()
 
     def listen(self, descriptor: int | None) -> None:
-        """Start a thread that reads the input until it ends. If ``descriptor`` is ``None``, the input is empty."""
+        """Start a thread that reads the input to its end. If ``descriptor`` is ``None``, the input is empty."""
         if descriptor is None:
             self.put_line(EndOfInput())
             return

@@ -48,7 +48,7 @@ FALLING_SCORE = 90
 """Largest drop of the score between iterations, in centipawns, at which ElephantEye 3.31 still halves its time for the
 move.
 
-In ElephantEye's own units it is 20.
+In ElephantEye's own units the drop is 20.
 """
 STABLE_ITERATIONS = 4
 """Number of iterations in a row with the same best move after which ElephantEye 3.31 halves its time for the move."""

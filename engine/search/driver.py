@@ -185,7 +185,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 def _root_reduction(state, search, parameters, depth, number, reducible):
     """Late move reduction, in plies, for the first search of a root move that has just been made.
 
-    ``number`` is the number of root moves searched before it. ``reducible`` is false for a move that must not be
+    ``number`` is the number of root moves searched before this move. ``reducible`` is false for a move that must not be
     reduced. Moves that give check are not reduced either.
     """
     late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
@@ -331,7 +331,7 @@ def _search_window(state, search, lists, parameters, depth, previous):
 
 @jit
 def _search_mtdf(state, search, lists, parameters, depth, guess):
-    """Search the current variation to ``depth`` by MTD(f); returns its value [OT].
+    """Search the current variation to ``depth`` plies by MTD(f); returns the variation's value in centipawns [OT].
 
     A sequence of null windows, the first at ``guess``, converges on the value.
     """

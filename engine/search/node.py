@@ -102,7 +102,7 @@ The values are rounded to integers, so that reductions are the same on every pro
 
 @jit
 def bounded(parameters, value, alpha, beta):
-    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on or the value is a mate score."""
+    """``value``, clamped to [alpha, beta] unless ``fail_soft`` is on or ``value`` is a mate score."""
     if parameters.fail_soft != 0 or value >= MATE_BOUND or value <= -MATE_BOUND:
         return value
     return min(max(value, alpha), beta)
@@ -239,7 +239,7 @@ def _prefetch(search, key):
 
 @jit
 def path_value(state, lists, verdict, ply):
-    """Score, for the side to move, of a position in which repetition or another rule decides the game.
+    """Score, in centipawns for the side to move, of a position that repetition or another rule decides.
 
     ``verdict`` is ``PATH_DRAW``, ``PATH_WIN`` or ``PATH_LOSS``. Wins and losses are adjusted by the distance from the
     root. A position without legal moves gets its final score even if a rule says draw, as the arbiter decides.
@@ -253,10 +253,10 @@ def path_value(state, lists, verdict, ply):
 
 @jit
 def horizon(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a node at depth 0: the result by repetition or another rule, otherwise quiescence or the static
-    evaluation.
+    """Value of a node at depth 0, in centipawns for the side to move.
 
-    The function is separate from ``search_node`` because most nodes end here, and the stack frame of ``search_node`` is
+    It is the result by repetition or another rule, otherwise the quiescence value or the static evaluation. The
+    function is separate from ``search_node`` because most nodes end here, and the stack frame of ``search_node`` is
     large.
     """
     search.variation_end[ply] = ply

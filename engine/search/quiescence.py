@@ -231,11 +231,11 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
 
 @jit
 def quiescence_by_table(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a position at the horizon: from the transposition table, or from quiescence, stored as an entry of depth
-    0.
+    """Value of a position at the horizon, in centipawns for the side to move.
 
-    A deeper entry is not overwritten. Positions below the horizon are not probed, because their buckets have not been
-    prefetched. The function is separate from ``quiescence`` to keep the stack frame of that recursion small.
+    It comes from the transposition table, or from quiescence, and is then stored as an entry of depth 0. A deeper entry
+    is not overwritten. Positions below the horizon are not probed, because their buckets have not been prefetched. The
+    function is separate from ``quiescence`` to keep the stack frame of that recursion small.
     """
     entry = probe(search, state.key)
     if _decides(parameters, entry, alpha, beta, ply):

@@ -58,7 +58,7 @@ class Report:
     nodes: int
     """Number of nodes searched since the search began."""
     time_ns: int
-    """Nanoseconds since the search began, on its clock."""
+    """Nanoseconds since the search began, on the search's clock."""
     deepest_ply: int
     variation: tuple[int, ...]
     """Moves of the variation, as integer move codes."""

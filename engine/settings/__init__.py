@@ -12,7 +12,7 @@ class FileKind:
     """A kind of configuration file, such as tournament specifications."""
 
     folder: str
-    """Folder of these files in ``configs``, which also identifies the kind; empty if no such files are shipped."""
+    """Folder of this kind in ``configs``, which also identifies the kind; empty if no such files are shipped."""
     title: str
     """Name of this kind of file in messages, such as ``tournament specification``."""
     use: str = ""

@@ -63,8 +63,8 @@ class Parameter:
     games: tuple[str, ...]
     """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Another parameter, and the values of that parameter under which this one has an effect. ``None`` if this one
-    always has an effect.
+    """Another parameter, with the values under which this parameter has an effect. ``None`` if this parameter always
+    has an effect.
     """
     sound: bool
     """Whether the parameter's technique leaves the search's value at a given depth unchanged, if all other techniques
@@ -80,8 +80,8 @@ class Parameter:
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Pairs of a game and its default, where this differs from ``default``. They include games in which users cannot
-    set the parameter.
+    """Pairs of a game and the parameter's default there, where that differs from ``default``. They include games in
+    which users cannot set the parameter.
     """
     aliases: tuple[str, ...] = ()
     """Names of the same parameter, with the same unit and meaning, in the literature and in other engines. The spelling
@@ -768,8 +768,8 @@ def needed_for(name: str) -> dict[str, Value]:
 def completed_settings(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
     """All settings of a complete preset, given the ``settings`` that it names: every other technique is switched off.
 
-    The parameters of a technique that is off have no effect. Those from the literature keep their defaults; the others
-    are set to their ``off`` values, so that no other setting can activate them.
+    The parameters of a technique that is off have no effect. Such parameters keep their defaults if they come from the
+    literature; otherwise they are set to their ``off`` values, so that no other setting can activate them.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)

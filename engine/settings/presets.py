@@ -15,7 +15,7 @@ from elolab.engine.settings.configuration import ConfigurationError, find_config
 from elolab.engine.settings.parameters import by_canonical_name, completed_settings, resolve, row_named
 
 DEFAULT_PRESET = "default"
-"""Name of the preset with the engine's defaults. It applies to every game, even without a section for it."""
+"""Name of the preset with the engine's defaults. It applies to every game, even to one without a section."""
 
 
 def is_parameter(name: str) -> bool:

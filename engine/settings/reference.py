@@ -26,7 +26,7 @@ SOURCES = {
 MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
 """File with measurements that support the defaults, by parameter.
 
-It is not Python code, so that a new figure does not require the engine to be compiled again.
+The file is not Python code, so that a new figure does not require the engine to be compiled again.
 """
 
 

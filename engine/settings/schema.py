@@ -275,7 +275,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Any:
         """The validated value of a key, or the key's constant default. Raises ``ConfigurationError`` if the value is
-        invalid, or if there is neither.
+        invalid, or if a key without a constant default is missing.
 
         A missing table is read as an empty one. A table whose schema has a dataclass is returned as an instance of the
         dataclass, a table whose keys have names that users choose as a dictionary.

@@ -270,7 +270,7 @@ def print_result(
     exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
-    """Print a tournament's result and tables (``exports``). Warn on standard error if games are missing."""
+    """Print a tournament's result and tables (``exports``). Warn on standard error if games were not played."""
     warn_of_missing(result)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)

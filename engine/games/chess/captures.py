@@ -23,7 +23,7 @@ from elolab.engine.games.chess.position import (
 )
 
 EXCHANGE_VALUES = np.array([100, 320, 330, 500, 950, 10_000, 0, 0] * 2, np.int64)
-"""Value of each piece code in exchanges, in centipawns, so high for a king that it captures only undefended pieces."""
+"""Value of each piece code in exchanges, in centipawns. A king's value lets it capture only undefended pieces."""
 
 _THREE, _EIGHT = np.uint64(3), np.uint64(8)
 _ALL = np.uint64(ALL)

@@ -155,7 +155,7 @@ def read_game(
     """Convert a game's moves, ``words``, from any notation to ICCS (``h2e2``), and play them on ``position``.
 
     ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
-    returns the number that other SAN games of the same file use. Raises ``WrongMoveError``.
+    returns the number that other SAN games of the same file use. ``WrongMoveError`` names the first move that is wrong.
     """
     if is_algebraic_game(words):
         moves = read_algebraic(position, words, ranks, ranks_of_file)
