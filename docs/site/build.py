@@ -126,6 +126,7 @@ def stage(language: str, folder: Path) -> None:
     files = pages(suffix)
     names = {path.resolve(): name for name, path in files.items()}
     english = {path.resolve(): name for name, path in pages(".md").items()}
+    shutil.copytree(HERE / "locales", folder / "locales")
     for name, path in files.items():
         (folder / f"{name}.md").write_text(linked(path.read_text("utf-8"), path, names, english, folder), "utf-8")
     shown = {name: titles[language == "zh_CN"] for name, titles in GENERATED.items()}
@@ -136,8 +137,18 @@ def stage(language: str, folder: Path) -> None:
         index.write("\n" + contents(name for name in ("contributing", "security", "changelog") if name in files))
 
 
+def dead_links(site: Path) -> list[str]:
+    """The links between pages that lead to no file. Sphinx does not check those of templates."""
+    found = []
+    for page in site.rglob("*.html"):
+        for link in re.findall(r'href="(?![a-z]+:)([^"#?]+)', page.read_text("utf-8")):
+            if not (page.parent / link).exists():
+                found.append(f"{page.relative_to(site)}: {link}")
+    return found
+
+
 def build(site: Path) -> int:
-    """Build both languages; the exit code of Sphinx, which counts warnings such as broken links as failures."""
+    """Build both languages; 0 if Sphinx has no warning, such as a broken link, and no link of a template is dead."""
     shutil.rmtree(site, ignore_errors=True)
     for language, (suffix, subfolder) in LANGUAGES.items():
         (other,) = (other for name, (other, _) in LANGUAGES.items() if name != language)
@@ -148,7 +159,9 @@ def build(site: Path) -> int:
             words = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", f"{folder}/.doctrees", *settings]
             if code := build_main([*words, folder, str(site / subfolder)]):
                 return code
-    return 0
+    dead = dead_links(site)
+    print(*dead, sep="\n")
+    return int(bool(dead))
 
 
 if __name__ == "__main__":
