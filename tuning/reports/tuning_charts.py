@@ -110,7 +110,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     (base,) = shorten_unique([result.spec.base_name], AXIS_NAME_WIDTH)
     axes.set_ylabel(words("chart.elo_against_base", base=base))
     draw_grid(axes, "y")
-    legend_above(figure, 2, 9, "outside upper left", handlelength=1)
+    legend_above(figure, 1, 9, "outside upper left", handlelength=1)
     return settle(figure)
 
 
@@ -253,6 +253,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
         best = list(result.recommended.values())
         chosen = [dict(zip(places, (right, upper), strict=True)) for upper in values[1] for right in values[0]]
         sets = [tuple(own.get(place, value) for place, value in enumerate(best)) for own in chosen]
+        sets = [result.spec.space.effective_values(one) for one in sets]
         elo = result.model.gain(sets, tuple(best))[0].reshape(len(values[1]), len(values[0]))
         levels = _contour_levels(float(elo.max() - elo.min()))
         drawn = axes.contour(values[0], values[1], elo, levels=levels, colors=WIN, linewidths=1.1, linestyles="solid")

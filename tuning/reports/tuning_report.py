@@ -172,7 +172,9 @@ def model_sections(
         return []
     words = chart_words(message)
     shares = importances(result.model, result.observations.trust_region())
-    ordered = {dimension.name for dimension in result.spec.space.dimensions if not dimension.choices}
+    space = result.spec.space
+    beside = dict(space.base) | result.recommended
+    ordered = {one.name for one in space.dimensions if not one.choices and space.has_effect(one.name, beside)}
     leading = [name for name in shares if name in ordered][:3]
     pairs = [(leading[0], other) for other in leading[1:]]
     figures = {"slices": charts.slices_chart(result, words)}

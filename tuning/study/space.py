@@ -215,11 +215,12 @@ class Space:
                     f"searched, {format_toml(one.low)} to {format_toml(one.high)}; change the range or the base"
                 )
 
-    def _is_active(self, name: str, values: Mapping[str, Value]) -> bool:
+    def has_effect(self, name: str, values: Mapping[str, Value]) -> bool:
+        """Whether the dimension ``name`` has an effect beside ``values``, which include those of the base."""
         if not self.external:
             return is_active(name, values)
         needs = self._by_name[name].needs or ()
-        return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
+        return all(values[parent] in wanted and self.has_effect(parent, values) for parent, wanted in needs)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
         """The values that play if a sampler suggests ``suggested``, by name.
@@ -236,7 +237,7 @@ class Space:
 
     def _active(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
         values, default = dict(self.base) | dict(suggested), self.default
-        return {name: values[name] if self._is_active(name, values) else default[name] for name in self.names}
+        return {name: values[name] if self.has_effect(name, values) else default[name] for name in self.names}
 
     def _constrained(self, values: dict[str, Value]) -> dict[str, Value]:
         if all_hold(self.constraints, values):

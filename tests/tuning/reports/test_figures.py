@@ -16,7 +16,7 @@ from elolab.arena.reports.drawing.marks import CUT, mark_ratios
 from elolab.arena.reports.drawing.style import single_axes
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
-from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.settings.parameters import BY_NAME, Value
 from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.ablation.levels import level_of
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow
@@ -32,6 +32,7 @@ from elolab.tuning.reports.labels import base_label, comparison_label, in_langua
 from elolab.tuning.reports.tuning_report import optimism_sentence, tuning_data, tuning_document, tuning_sentence
 from elolab.tuning.reports.wording import MESSAGES, counted, ratio_text
 from elolab.tuning.study.model.importance import ParameterKnowledge
+from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import INTERVAL_90
 from tests.support.extreme_results import (
     STUDY,
@@ -222,6 +223,21 @@ def test_a_phone_shows_the_legends_of_a_study_whole(tmp_path: Path, language: st
         figure.draw_without_rendering()
         right = figure.legends[0].get_window_extent().x1 / figure.bbox.width
         assert right < 358 / 560  # of a figure 560 pixels wide, a window of 390 shows 358
+
+
+@pytest.mark.integration
+def test_contours_show_only_sets_that_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, words = study(tmp_path), study_charts.chart_words(Catalogue(MESSAGES, "en"))
+    name, other = result.spec.space.names[:2]
+    space = replace(result.spec.space, constraints=(f"{name} <= {result.spec.space.default[name]}",))
+    shown: list[tuple[Value, ...]] = []
+    gain = ResponseModel.gain
+    monkeypatch.setattr(
+        ResponseModel, "gain", lambda model, sets, best: (shown.extend(sets), gain(model, sets, best))[1]
+    )
+    study_charts.contour_chart(replace(result, spec=replace(result.spec, space=space)), [(name, other)], words)
+    assert len(shown) > 100
+    assert all(space.effective_values(one) == tuple(one) for one in shown)
 
 
 @pytest.mark.integration
