@@ -115,7 +115,7 @@ def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
     assert plan.lines()[1:] == [
         "- timed: at most 6 games, 0 of them stored, at most about 0:00:03",
         "- unknown: at most 2 games, 0 of them stored",
-        "time: unknown, because no games of slug are stored yet",
+        "time: unknown, because nothing tells the speed of slug",
     ]
     in_time = StagePlan("cup", tmp_path, (replace(unknown, seconds=60),))
     assert in_time.lines() == [
