@@ -20,7 +20,6 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import (
     FILE_METADATA,
-    MATCHES_FILE_METADATA,
     TuningPlan,
     plan_of_run,
     prepare_tuning,
@@ -29,7 +28,7 @@ from elolab.tuning.study.plan import (
     stored_by_series,
 )
 from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA
-from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, matches_from_mapping, tuning_from_text
+from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, tuning_from_text
 from elolab.tuning.study.tuning_run import options_for
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
@@ -107,7 +106,6 @@ def validate_again(
     options = options_for(plan.spec, options)
     spec, accepts = plan.spec, options.get("accept_engine_change", False)
     stages, purpose = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
-    stages.check_attainable()
     with Run(directory, purpose, **options) as run:
         recommended = RecommendedGames(plan, run, named)
         planned = further_validation(plan, run.store, limits, pairs, maximum_pairs, recommended.recommendation)
@@ -147,16 +145,14 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     Raises ``RunError`` if there is no recommendation, or if the base is recommended.
     """
     recorded: Any = None
-    matches: Any = None
     values: Any = None
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
-            matches = store.metadata(MATCHES_FILE_METADATA)
-    if (recorded is None and matches is None) or values is None:
-        what = "no study in it" if recorded is None and matches is None else "its study has no recommendation yet"
+    if recorded is None or values is None:
+        what = "no study in it" if recorded is None else "its study has no recommendation yet"
         raise RunError(f"{directory}: {what}", f"elolab tune SPEC.toml {argument('out', directory)} makes one")
-    spec = tuning_from_text(*recorded) if matches is None else matches_from_mapping(*matches)
+    spec = tuning_from_text(*recorded)
     named = dict(zip(spec.space.names, values, strict=True))
     if named == spec.space.default:
         raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
@@ -171,7 +167,7 @@ def plan_of_validation(
 
     The folder's other games are a second stage without missing games; their durations predict the validation's. With
     ``accepts_changes`` another engine may continue the run. Raises ``UserError`` if the folder holds no finished study,
-    or another engine's games.
+    or another engine's games, or if the test cannot accept a gain.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -194,11 +190,13 @@ def plan_of_validation(
     reach = reach_of_validation(plan, planned, "--maximum-pairs {pairs}")
     unknown = plan.spec.unknown_speed([planned.limits]) if plan.spec.is_by_matches else ()
     stage = GameStage(validation_name(0), games, seconds, min(stored, games), unknown_speed=unknown, reach=reach)
+    stages = StagePlan(plan.spec.name, directory, (stage,), concurrency, pairs is None)
+    stages.check_attainable()
     study = plan_of_run(plan, directory, concurrency)
     usual = sum(one.stored * one.game_seconds for one in study.stages) / study.stored
     rest = counts.total() - stage.stored
     others = GameStage(console("elolab.tuning")("stage.others"), rest, usual, rest)
-    return StagePlan(plan.spec.name, directory, (stage, others), concurrency, pairs is None), purpose
+    return replace(stages, stages=(stage, others)), purpose
 
 
 def further_validation(
