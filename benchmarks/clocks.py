@@ -42,13 +42,17 @@ def strategy_of(preset: str) -> str:
     return str(resolve(load_preset(preset, "xiangqi"), game="xiangqi")["time_strategy"])
 
 
-def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency: int) -> list[GameRecord]:
-    """Play a match between two presets, or of one against itself; return its games."""
-    players = "".join(f'[[players]]\nname = "{number}: {preset}"\npreset = "{preset}"\n'
+def play(
+    name: str, limit: str, presets: Sequence[str], games: int, concurrency: int, margin: float = 0
+) -> list[GameRecord]:
+    """Play a match between two presets, or of one against itself, with a ``margin`` in seconds; return its games."""
+    players = "".join(f'[[players]]\nname = "{number}: {preset}"\npreset = "{preset}"\nmargin = {margin}\n'
                       for number, preset in enumerate(presets))  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spec.toml"
-        file.write_text(f'name = "{name}"\npairs = {max(1, games // 2)}\nlimit = "{limit}"\n{players}')
+        file.write_text(
+            f'name = "{name}"\npairs = {max(1, games // 2)}\nlimit = "{limit}"\nstop_after_faults = 0\n{players}'
+        )
         words = [
             "tournament",
             str(file),
@@ -58,7 +62,9 @@ def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency:
             str(concurrency),
             "--oversubscribe",
         ]
-        subprocess.run([sys.executable, "-m", "elolab", *words], check=True, capture_output=True, text=True)
+        ended = subprocess.run([sys.executable, "-m", "elolab", *words], capture_output=True, text=True)
+        if ended.returncode not in (0, 1):  # 1: a player has lost on time, which is to be counted
+            sys.exit(ended.stderr)
         with Store(Path(folder) / "run", read_only=True) as store:
             return store.records()
 
@@ -128,7 +134,7 @@ def main() -> None:
         for preset in (preset for preset in presets if strategy_of(preset) in TIMED_STRATEGIES):
             limit = f"move_time={MOVE_TIME_MS / 1000}"
             report_overruns(
-                preset, play("times", limit, (preset, preset), arguments.preset_games, arguments.concurrency)
+                preset, play("times", limit, (preset, preset), arguments.preset_games, arguments.concurrency, 3600)
             )
 
 
