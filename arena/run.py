@@ -613,7 +613,7 @@ def kind_in(store: Store) -> str:
 
 
 def engines_of(store: Store) -> str:
-    """The identities of this engine and of other engines that played games of the folder, as text for reports."""
+    """The identity of the built-in engine, and of its earlier versions that played stored games, as text."""
     from elolab.engine.compiled.identity import engine_identity
 
     identity = engine_identity()

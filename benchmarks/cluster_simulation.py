@@ -578,7 +578,7 @@ def rows(costs: Costs, overlaps: Sequence[int]) -> list[tuple[str, Callable[[], 
 
 
 def table(costs: Costs, workers: Sequence[int], overlaps: Sequence[int], seed: int) -> str:
-    """A table as text, with one line for each schedule and number of workers."""
+    """Games a second and the share of the workers' time in use, one line for each schedule and number of workers."""
     lines = [f"{'':<27}{'workers':>8}{'games/s':>10}{'used':>7}  limit"]
     for name, schedule, design in rows(costs, overlaps):
         for count in workers:

@@ -19,7 +19,7 @@ def argument(name: str, value: object = "") -> str:
 
 
 def as_option(name: str, value: str) -> str:
-    """An argument in the form of the command line, such as ``--name value``."""
+    """An argument as it is written on a command line, such as ``--name value``."""
     return f"--{name.replace('_', '-')}{' ' if value else ''}{value}"
 
 

@@ -137,8 +137,8 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether to solve the position after ``ply`` moves exactly: if ``adjudication`` allows it, and few squares are
-    empty or a tablebase may have the position.
+    """Whether to compute the exact result of the position after ``ply`` moves: if ``adjudication`` allows it, and few
+    squares are empty or a tablebase may have the position.
 
     False if ``tracker`` shows that an attempt at this position has failed.
     """

@@ -181,7 +181,7 @@ class ExternalEngine:
                 )
 
     def content(self) -> dict[str, Any]:
-        """Everything except the settings that determines the engine's games, as plain data by build."""
+        """Each build's plain data: what determines its games, apart from the settings."""
         parts = {build or "engine": player.content() for build, player in self.builds}
         return {
             name: {key: value for key, value in part.items() if key not in ("name", "limits")}

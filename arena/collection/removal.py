@@ -53,7 +53,7 @@ def _runs_of(folder: Path) -> list[Path]:
 
 
 def games_in(folder: Path) -> int | None:
-    """Number of games in a run or bisection, which its removal would lose; ``None`` if a store is unreadable."""
+    """Number of games that are lost when a run or bisection is removed; ``None`` if a store is unreadable."""
     games = 0
     try:
         for run in _runs_of(folder):

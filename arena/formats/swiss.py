@@ -139,7 +139,7 @@ def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
 
 
 def points_for(encounter: Encounter, player: int) -> float:
-    """Points that ``player`` gets for an encounter, in which it must be one of the two; an absent player gets 0."""
+    """Points that ``player`` gets for its ``encounter``; 0 if the player was absent."""
     if encounter.winner is None:
         return LOSS if encounter.absent else TIE
     return WIN if encounter.winner == player else LOSS

@@ -235,7 +235,7 @@ def find_suite(name_or_path: str) -> Path:
 
 
 def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
-    """Read every line or game of a suite; yields for each a checked opening (possibly a duplicate) or an error.
+    """Read a suite; yields a checked opening (possibly a duplicate) or an error for each line or game.
 
     Openings may have no name. Files of other kinds in a folder or zip file are skipped.
     """

@@ -51,7 +51,7 @@ PASS = "pass"
 STARTS_AT_ONCE = max(4, os.cpu_count() or 1)
 """Maximum number of programs that start at the same time; more would take processor time from running games."""
 NOTICED_NS = 1_000_000
-"""Minimum lateness of elolab, in nanoseconds, that a reply records; a smaller one may be an error of measurement."""
+"""Minimum recorded delay, in nanoseconds, between a reply's arrival and its reading; a smaller one may be noise."""
 _STARTS = threading.Semaphore(STARTS_AT_ONCE)
 LATE_ANSWER_MS = 250
 """Milliseconds that an overdue engine has to obey a stop command; after that it counts as hanging."""

@@ -71,7 +71,7 @@ def _group_files(version_2: str, *version_1: str) -> tuple[tuple[Path, Path | No
 
 
 _QUOTAS = _group_files("cpu.max", "cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us")
-"""Files with the CPU limits that control groups set, for cgroups version 2 and 1."""
+"""Files with the CPU limits of control groups, for cgroups version 2 and 1."""
 _MEMORY_LIMITS = _group_files("memory.max", "memory", "memory.limit_in_bytes")
 """Files with the memory limits that control groups set."""
 _TOPOLOGY = Path("/sys/devices/system/cpu")

@@ -17,7 +17,7 @@ import threading
 
 
 class Supervisor:
-    """elolab's side of the pipe: registers process groups that must not outlive elolab; thread-safe."""
+    """Tells the supervising process, through a pipe, which process groups to end when elolab ends; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -31,7 +31,7 @@ class Received(NamedTuple):
             begin = end
 
     def first(self, pieces: int) -> Received:
-        """The first ``pieces`` pieces of the output."""
+        """The output up to the end of its first ``pieces`` pieces, each of one read."""
         return self._replace(ends=self.ends[: 8 * pieces], times_ns=self.times_ns[: 8 * pieces])
 
     @property

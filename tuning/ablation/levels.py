@@ -55,7 +55,7 @@ class Level:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The two levels of one comparison, as one point of the curve of strength against a parameter's value."""
+    """A point of the curve of strength against a parameter's value: one level, compared with the reference level."""
 
     curve: str
     """The label of the curve; empty if the curve has no label."""

@@ -104,8 +104,9 @@ def fit_wins(
     sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float,
     deviations: Sequence[float] = PRIOR_DEVIATIONS,
 ) -> Fit:  # fmt: skip
-    """Fit weights to the games that are not held out. Errors are logistic losses of the outcomes, without
-    the bonus for the side to move.
+    """Fit weights to the games that are not held out.
+
+    The error is the logistic loss of the outcome at an evaluation without the bonus for the side to move.
 
     ``start`` has the initial weights, shape (rows, features). ``groups`` lists the features of each group. At an
     evaluation equal to ``scale`` the odds of winning are e to 1. ``deviations`` are candidate standard deviations of

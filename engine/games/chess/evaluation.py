@@ -106,8 +106,7 @@ does not compute them.
 """
 
 _MAX_SCORE = 15_000
-"""Maximum absolute value, in centipawns, of an evaluation before evaluation terms, endgame knowledge and tempo are
-added.
+"""Limit, in centipawns, of material and placement. Evaluation terms, endgame knowledge and tempo are added to them.
 
 With them, the evaluation is still below the scores of decided games, and fits into the evaluation cache.
 """

@@ -136,8 +136,8 @@ def is_chess960(state: Any) -> bool:
 def parse_position(text: str) -> Any:
     """Create a state from a FEN. Only the board and the side to move are required.
 
-    Castling rights may be in the letters of X-FEN or Shredder-FEN. Raises ``PositionError`` for an impossible position,
-    with the name of the square, and for text after the last field.
+    Castling rights may be in the letters of X-FEN or Shredder-FEN. Raises ``PositionError`` for text after
+    the last field, and for an impossible position; the message names the square at fault.
     """
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
         raise PositionError(f"FEN {text!r}: expected a chess position (this looks like an Othello board)")

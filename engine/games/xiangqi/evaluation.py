@@ -1,10 +1,10 @@
 """Evaluation of Xiangqi positions: incremental piece-square values; the full evaluation adds terms.
 
 The full evaluation's weights come from a file. The tables of the other evaluations are our own, set by hand from common
-knowledge. Rooks, horses and cannons gain by activity and lose on their first squares and on the rim. A pawn doubles its
-value across the river and approaches a horse or cannon near the palace. The general stays at home. The rows of tables
-are ranks, from Red's first (0) to Black's first (9). The columns are files a to e, which files f to i mirror. Values
-are in centipawns.
+knowledge. Rooks, horses and cannons are worth more where they are active, and less on their starting squares and on the
+rim. A pawn doubles its value across the river and approaches a horse or cannon near the palace. The general stays at
+home. The rows of tables are ranks, from Red's first (0) to Black's first (9). The columns are files a to e, which files
+f to i mirror. Values are in centipawns.
 """
 
 from __future__ import annotations

@@ -361,7 +361,8 @@ def _count_hanging(state, side):
 def _count_checks(state, side):
     """Count a side's evaluation terms for checks, and store them in the state.
 
-    The terms are the numbers of safe checks, and minus the number of free squares of the enemy's general.
+    The terms are the safe checks of rooks, those of horses, and the negated number of free squares of the enemy's
+    general.
     ``state.attacks`` must hold both sides' attacks.
     """
     side &= 1

@@ -36,7 +36,7 @@ With fewer pairs, games near a single maximum give more information.
 PAIRS_PER_RANGE = 100
 """A model with two hills (maxima) needs at least this many game pairs for each dimension with numbers as values."""
 SCREENED = 200
-"""Number of starting points that the search for two hills evaluates."""
+"""Number of starting points that are evaluated before two local maxima of the strength are climbed from the best."""
 SEARCHED = 300
 """Maximum number of results in the search for a second maximum of the response; only the last stage uses all."""
 CLIMBS = ((12, 3), (4, 8))

@@ -35,8 +35,7 @@ from elolab.tuning.study.validation.validation_games import VALIDATION, validati
 
 MATCHES_NAME = "matches.jsonl"
 VALIDATION_STEP, PLAYOFF_STEP, LATER_PLAYOFF_STEP = 1_000_000_000, 500_000_000, 10_000_000
-"""Numbers added to the seeds of rounds: for validations, and for playoffs. The third is added for each later playoff.
-"""
+"""Numbers added to a study's seed: for validations, for playoffs, and for each playoff after the first."""
 TICK_SECONDS = 0.2
 """Maximum seconds between two updates of the progress display while matches are played."""
 RECORD_SECONDS = 1.0
