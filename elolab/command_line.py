@@ -103,14 +103,14 @@ def _run(words: list[str]) -> int:
         offer(os.environ["COMP_LINE"])
     try:
         if words[:1] == ["help"] and len(words) > 1:
-            return _run_command(find_command(words[1]), ["--help"])
+            return run_command(find_command(words[1]), ["--help"])
         if not words or words[0] in ("-h", "--help", "help"):
             print(help_text(), end="")
             return 0
         if words[0] == "--version" or words[1:] in (["-version"], ["--version"]):
             print(f"elolab {_version()}")
             return 0
-        return _run_command(find_command(words[0]), words[1:])
+        return run_command(find_command(words[0]), words[1:])
     except UserError as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
@@ -118,7 +118,8 @@ def _run(words: list[str]) -> int:
         return error.exit_code
 
 
-def _run_command(command: Command, words: list[str]) -> int:
+def run_command(command: Command, words: list[str]) -> int:
+    """Import a command and run it with the words after its name; returns its exit code."""
     from importlib import import_module
 
     from elolab.cli.shared.parser import CommandParser

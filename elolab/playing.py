@@ -382,7 +382,7 @@ def bisect(
                     raise
                 kept.add(Step(commit, SKIPPED, reason=error.problem))
             else:
-                kept.is_interrupted = match.interrupted
+                kept.interrupted_step = commit.short if match.interrupted else ""
                 kept.report = replace(kept.report, reference=match.a)
                 kept.add(_step(commit, match))
     report = kept.report

@@ -54,7 +54,7 @@ def specify(monkeypatch: pytest.MonkeyPatch) -> Any:
             name = f"{getattr(module, '__name__', module)}.play_and_print"
             monkeypatch.setattr(name, lambda spec, arguments: played.append(spec) or 0)
         words = shlex.split(line) if isinstance(line, str) else list(line)
-        assert command_line._run_command(command_line.find_command(words[0]), words[1:]) == 0
+        assert command_line.run_command(command_line.find_command(words[0]), words[1:]) == 0
         return played[0]
 
     return specification
@@ -313,7 +313,7 @@ def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.C
     Path("mine").write_text("#!/bin/sh\nexit 1\n")
     os.chmod("mine", 0o755)
     words = [*line[1:], "--dry-run", "--accept-engine-change"]
-    assert command_line._run_command(command_line.find_command("match"), words) == 0
+    assert command_line.run_command(command_line.find_command("match"), words) == 0
     printed = capsys.readouterr()
     assert "2 games, 2 of them stored in" in printed.out
     assert "player 'mine': UCI, nodes=1000" in printed.out
@@ -330,7 +330,7 @@ def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
     line = shlex.split("./mine material --limit nodes=1000 --maxmoves 2 --json --pairs")
 
     def play(*words: str) -> tuple[str, int]:
-        command_line._run_command(command, [*line, *words])
+        command_line.run_command(command, [*line, *words])
         played = json.loads(capsys.readouterr().out)
         return played["folder"], played["stored"]
 
@@ -356,11 +356,11 @@ def test_a_program_that_could_not_be_started_may_be_mended(
     command, mended = command_line.find_command("tournament"), Path("mine").read_text()
     Path("mine").write_text("#!/bin/sh\nexit 1\n")
     for stored, text in ((2, "#!/bin/sh\nexit 2\n"), (2, mended), (6, f"{mended}# the next build\n")):
-        command_line._run_command(command, [*line, "--json"])
+        command_line.run_command(command, [*line, "--json"])
         assert json.loads(capsys.readouterr().out)["stored"] == stored
         Path("mine").write_text(text)
     with pytest.raises(UserError, match=r"program './mine' has changed"):
-        command_line._run_command(command, line)
+        command_line.run_command(command, line)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_a_copy_is_as_short_as_its_words_say(without_charts: None, capsys: pytes
     line = shlex.split("default material --limit nodes=5 --maxmoves 2 --pairs 1 --out run --json --pgnout games.pgn")
     command = command_line.find_command("match")
     for words, is_long in (([], True), (["min"], False), (["fi", "--pgn-detail", "figures"], True)):
-        assert command_line._run_command(command, [*line, *words]) == 0
+        assert command_line.run_command(command, [*line, *words]) == 0
         text = Path("games.pgn").read_text("utf-8")
         assert text == Path("run/games.pgn").read_text("utf-8")
         assert ("[Termination " in text) == ("5n" in text) == is_long
@@ -395,17 +395,17 @@ def test_games_are_copied_to_a_file_that_holds_no_others(
     line = shlex.split("default material --limit nodes=5 --maxmoves 2 --pgnout games.pgn --pairs")
     command = command_line.find_command("match")
     for pairs, games in (("1", 2), ("2", 4)):
-        assert command_line._run_command(command, [*line, pairs, "--json"]) == 0
+        assert command_line.run_command(command, [*line, pairs, "--json"]) == 0
         text = Path("games.pgn").read_text("utf-8")
         assert text.count("[Event ") == games
         assert text == next(Path("results").glob("match-default-material-*/games.pgn")).read_text("utf-8")
     Path("games.pgn").write_text("another's", "utf-8")
     with pytest.raises(UserError, match="holds other games"):
-        command_line._run_command(command, [*line, "3"])
+        command_line.run_command(command, [*line, "3"])
     assert Path("games.pgn").read_text("utf-8") == "another's"
     for words in ("nowhere/games.pgn", ".", "min", "games.pgn other.pgn", "file="):
         with pytest.raises(UserError, match="--pgnout"):
-            command_line._run_command(command, ["default", "material", "--pgnout", *words.split()])
+            command_line.run_command(command, ["default", "material", "--pgnout", *words.split()])
 
 
 def test_a_mistake_in_the_file_of_engines_names_the_player(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def cup(folder: Path, text: str = CUP) -> TournamentSpec:
 
 
 def elolab(*words: str) -> int:
-    return command_line._run_command(command_line.find_command(words[0]), list(words[1:]))
+    return command_line.run_command(command_line.find_command(words[0]), list(words[1:]))
 
 
 def test_a_player_refers_to_an_engine_and_overrides_what_it_names(tmp_path: Path) -> None:
