@@ -58,8 +58,9 @@ class Passed:
 
 
 def default_validation() -> Validation:
-    """The validation of a study whose file has no table ``[validation]``."""
-    content = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": GAMES}, "parameters": ["null_depth"]}
+    """A validation beyond the study's budget, with a non-regression test at the longer limit; the rest by default."""
+    content = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": GAMES}, "parameters": ["null_depth"],
+               "validation": {"kind": "sprt", "slow": "non_regression"}}  # fmt: skip
     return tuning_from_mapping(content, "simulated.toml").validation
 
 
