@@ -194,7 +194,7 @@ def main() -> int:
             f"{rule.margin_elo:g}: any false difference in {100 * rate:.2f} % of {runs} runs (at most {100 * most:.2f})"
         )
     for rounds in (5, 10):
-        found = beside_equal_split(runs // 20, VerdictRule(rounds=rounds))
+        found = beside_equal_split(max(1, runs // 20), VerdictRule(rounds=rounds))
         goals += [found.games <= 0.6, found.same >= 0.95, found.contradictions == 0]
         print(
             f"an ablation's effects, {len(ABLATION_EFFECTS)} comparisons of {ABLATION_PAIRS} pairs, {rounds} rounds: "
