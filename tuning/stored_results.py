@@ -80,11 +80,11 @@ def _copied(store: Store) -> Iterator[Path]:
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.study.study_spec import tuning_from_text
+    from elolab.tuning.study.study_spec import matches_from_mapping, tuning_from_text
     from elolab.tuning.study.tuning_run import play_study
     from elolab.tuning.study.validation.preset import written_preset
 
-    spec = tuning_from_text(*recorded)
+    spec = tuning_from_text(*recorded) if isinstance(recorded[0], str) else matches_from_mapping(*recorded)
     result = play_study(spec, copy, **_options())
     preset = written_preset(spec, directory) if result.confirmed and not spec.is_by_matches else None
     return replace(result, directory=directory, preset=preset, own_seconds=None, games_seconds=None)
@@ -116,7 +116,7 @@ def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
 
 _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "tuning": ("tuning file", _study),
-    "tuning by matches": ("tuning file", _study),
+    "tuning by matches": ("file of a tuning by matches", _study),
     "ablation": ("ablation file", _ablation),
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),

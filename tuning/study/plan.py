@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -54,10 +55,10 @@ from elolab.tuning.study.validation.validation_games import (
 )
 
 KIND, MATCHES_KIND = "tuning", "tuning by matches"
-FILE_METADATA = "tuning file"
-"""Key in the store's metadata for the arguments of ``tuning_from_text``.
+FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by matches"
+"""Keys in the store's metadata for the content and path of the study's file, one key for each kind of study.
 
-With them, a later validation needs only the run's folder.
+So a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
 """Key in the store's metadata for the number of games by series, if a command or function plays the matches."""
@@ -302,17 +303,19 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The run's specification. A resumed run may change only the keys ``LENGTHS``."""
+    """The run's specification. A resumed run may change only the keys ``LENGTHS`` and keys without effect."""
     spec = plan.spec
     source = spec.conditions.source
     if plan.suite is None:
-        file = {FILE_METADATA: [spec.text, source, True]}
-        return Purpose(MATCHES_KIND, spec.content(), source, lengths=LENGTHS[:1], more=file)
+        # Older versions recorded the lengths of matches that followed from the budget.
+        lengths = ("budget", *(key for key in ("match_pairs", "round_pairs") if getattr(spec, key) is None))
+        file = {MATCHES_FILE_METADATA: [json.loads(spec.text), source]}
+        return Purpose(MATCHES_KIND, spec.content(), source, lengths=lengths, more=file)
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     lengths = LENGTHS if spec.storage is None else LENGTHS[1:]  # workers share the rounds
+    lengths += spec.keys_without_effect  # older versions accepted and recorded any value
     return Purpose(
-        KIND, content, source, lengths=lengths,
-        more={FILE_METADATA: [spec.text, str(Path(source).resolve()), False]},
+        KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
         sides=tuple(PlayerLoad.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
         stop_after_faults=spec.conditions.stop_after_faults,
     )  # fmt: skip

@@ -67,12 +67,12 @@ class RoundEnd:
     deviation: float | None = None
     """Standard deviation of the Elo of ``values``, by the model after the round.
 
-    ``None`` without a model.
+    ``None`` for a round that a worker with an older version of elolab played.
     """
     expected: float | None = None
     """Elo of ``values`` relative to the base, by the model after the round.
 
-    ``None`` without a model.
+    ``None`` for a round that a worker with an older version of elolab played.
     """
 
 

@@ -186,8 +186,13 @@ class Validation:
 
     def content(self) -> dict[str, Any]:
         """Everything that determines the games and verdicts of the validations, as plain data."""
-        limits = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
-        return {name: getattr(self, name) for name in VALIDATION if name not in (*limits, "preset")} | limits
+        data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
+        names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
+        if self.slow == NON_REGRESSION:  # data from before this test existed lack these
+            names += ["slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"]
+        if self.is_in_budget:  # data from before this kind existed lack it
+            names.append("kind")
+        return data | {name: getattr(self, name) for name in names}
 
 
 BUDGET = schema.declare(
@@ -248,7 +253,7 @@ class TuningSpec:
     """URL of Optuna's storage; ``None`` means a file in the run's folder."""
     validation: Validation = schema.table(VALIDATION)
     text: str = field(default="", compare=False, repr=False)
-    """The specification as JSON text, from which ``tuning_from_text`` makes it again."""
+    """The specification as JSON text, in the form that ``tuning_from_text`` reads."""
 
     @property
     def name(self) -> str:
@@ -305,6 +310,7 @@ class TuningSpec:
 
     def content(self) -> dict[str, Any]:
         """Everything that determines the study's games, as plain data."""
+        later = {"overlap": self.overlap} if self.overlap else {}  # data from before overlap existed lack it
         if self.is_by_matches:
             return {
                 "command": self.command,
@@ -316,8 +322,8 @@ class TuningSpec:
                 "base": dict(self.space.base),
                 "constraints": list(self.space.constraints),
                 "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
-                "stop_below": self.stop_below,
-                "overlap": self.overlap,
+                **({"stop_below": self.stop_below} if self.stop_below else {}),
+                **later,
             }
         return {
             "engine": None,
@@ -333,8 +339,8 @@ class TuningSpec:
                 for dimension in self.space.dimensions
             },
             "validation": self.validation.content(),
-            "overlap": self.overlap,
-            "constraints": list(self.space.constraints),
+            **later,
+            **({"constraints": list(self.space.constraints)} if self.space.constraints else {}),
             **self.limit_shares.content(),
         }
 
@@ -397,9 +403,18 @@ def load_tuning(path: Path) -> TuningSpec:
     return tuning_from_mapping(read_toml(path), str(path))
 
 
-def tuning_from_text(text: str, where: str, is_by_matches: bool = False) -> TuningSpec:
-    """Make a specification again from its ``text``; ``where`` is the path of the study's file."""
-    return (matches_from_mapping if is_by_matches else tuning_from_mapping)(json.loads(text), where)
+def tuning_from_text(text: str, where: str) -> TuningSpec:
+    """Read a specification from JSON text (``TuningSpec.text``); ``where`` is the path of the study's file.
+
+    Older versions of elolab recorded no kind of match. In their data the first match is a sequential probability ratio
+    test. In still older data, without ``slow``, the second match has a fixed length.
+    """
+    data = json.loads(text)
+    validation = data.setdefault("validation", {})
+    validation.setdefault("kind", SPRT)
+    if validation.get("limit", data.get("limit")) != OWN_LEVEL:
+        validation.setdefault("slow", "fixed")
+    return _tuning_from(data, where)
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
@@ -411,25 +426,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """
     if "command" in data:
         return matches_from_mapping(data, where)
-    table = Table(data, where, STUDY, kind="tuning")
-    if "match_pairs" in table:
-        raise table.error("match_pairs", "none without command, which plays these pairs")
-    conditions = read_conditions(table, PurePath(where).stem)
-    if conditions.external is None:
-        space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
-    else:
-        space = read_options(table)
-        conditions = _with_dimensions(conditions, space, table)
-    spec = table.read(
-        TuningSpec,
-        conditions=conditions,
-        space=space,
-        budget=_budget(table),
-        validation=_validation(table, conditions),
-        limit_shares=_limit_shares(table, conditions),
-        text=json.dumps(data, default=str),
-    )
-    _check_budget(spec)
+    spec = _tuning_from(data, where)
     idle = next((key for key in spec.keys_without_effect if key in data), None)
     refuse_spsa_keys(spec.space, spec.sampler, where)
     spec.space.refuse_base_outside(where)
@@ -453,6 +450,31 @@ def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
                 f"{where}: [dimensions.{dimension.name}]: {given} has no effect with sampler = {sampler!r}; it belongs "
                 "to 'spsa'"
             )
+
+
+def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
+    """Make a specification from plain data, including keys without effect, which ``tuning_from_mapping`` refuses."""
+    table = Table(data, where, STUDY, kind="tuning")
+    if "match_pairs" in table:
+        raise table.error("match_pairs", "none without command, which plays these pairs")
+    conditions = read_conditions(table, PurePath(where).stem)
+    if conditions.external is None:
+        space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
+    else:
+        space = read_options(table)
+        conditions = _with_dimensions(conditions, space, table)
+    spec = table.read(
+        TuningSpec,
+        conditions=conditions,
+        space=space,
+        budget=_budget(table),
+        validation=_validation(table, conditions),
+        limit_shares=_limit_shares(table, conditions),
+    )
+    _check_budget(spec)
+    kinds = {"kind": spec.validation.kind, "slow": spec.validation.slow}
+    recorded = {**data, "validation": {**data.get("validation", {}), **kinds}}
+    return replace(spec, text=json.dumps(recorded, default=str))
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:

@@ -31,8 +31,8 @@ from elolab.tuning.study.plan import (
     record_end,
 )
 from elolab.tuning.study.playoff import Decision, decide
-from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA, BudgetSchedule
+from elolab.tuning.study.result import STUDY_NAME, StudyResult
+from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA, BudgetSchedule, periods_of
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames, SettingsPairResults
 from elolab.tuning.study.rounds.settings_pair_matches import SettingsPairMatches
@@ -135,6 +135,8 @@ def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
         games = SettingsPairGames(spec, plan.suite, plan.openings, run)
     else:
         games = SettingsPairMatches(spec, run, match)
+        if not periods_of(run.store):  # an older version does not mark its study in Optuna as its own
+            (run.directory / STUDY_NAME).unlink(missing_ok=True)
     schedule = BudgetSchedule(spec, run, games)
     rounds = RoundStream(plan, run, games, schedule)
 

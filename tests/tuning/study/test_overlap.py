@@ -160,7 +160,9 @@ def test_what_is_read_after_a_stop_is_not_told_too_early(
 
 def test_a_folder_belongs_to_one_overlap(tmp_path: Path) -> None:
     run(write(tmp_path, overlap=0), tmp_path / "out", stop=CountingStop(9))
-    with pytest.raises(RunError, match=r"overlap = 0 there, 2 in .*small\.toml"):
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert "overlap" not in store.metadata("tuning")  # as in folders of before there was such a key
+    with pytest.raises(RunError, match=r"overlap = not set there, 2 in .*small\.toml"):
         run(write(tmp_path), tmp_path / "out")
 
 

@@ -25,7 +25,8 @@ from elolab.engine.errors import UserError
 from elolab.tuning.reports.tuning_report import (
     rounds_frame,
 )
-from elolab.tuning.study.plan import prepare_tuning
+from elolab.tuning.stored_results import result_in
+from elolab.tuning.study.plan import FILE_METADATA, prepare_tuning
 from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from elolab.tuning.study.rounds.round_stream import MAX_VALUE
@@ -160,6 +161,21 @@ def test_games_of_other_sets_are_refused(copied: tuple[Path, Path]) -> None:
         renew_checksums(store.connection)
     with pytest.raises(RunError, match="game 0 was played between other settings"):
         run(path, out)
+
+
+@pytest.mark.integration
+def test_a_run_that_recorded_keys_without_effect_is_read_and_goes_on(
+    played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
+) -> None:
+    """Older versions took ``trials`` beside the sampler duel."""
+    (path, out), study_result = copied, played[2]
+    with Store(out) as store:
+        text, where = store.metadata(FILE_METADATA)
+        text = json.dumps({**json.loads(text), "trials": 7})
+        store.record_metadata({FILE_METADATA: [text, where], "tuning": {**store.metadata("tuning"), "trials": 7}})
+    (out / STUDY_NAME).unlink()  # it has a digest of all keys, and is made again from the games
+    assert result_in(out).decision == study_result.decision
+    assert outline(run(path, out)) == outline(study_result)
 
 
 @pytest.mark.integration

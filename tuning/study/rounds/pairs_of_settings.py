@@ -146,8 +146,11 @@ class RoundDesign:
 
     @staticmethod
     def from_plain(centre: Values, plain: Sequence[object]) -> RoundDesign:
-        """The design with this centre and the data that the property ``plain`` returned."""
-        curvatures, meetings = plain
+        """The design with this centre and the data that the property ``plain`` returned.
+
+        Data of older versions may have further entries, which are ignored.
+        """
+        curvatures, meetings, *_ = plain
         assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
         rows = tuple(tuple(tuple(row) for row in rows) for rows in meetings)

@@ -20,6 +20,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import (
     FILE_METADATA,
+    MATCHES_FILE_METADATA,
     TuningPlan,
     plan_of_run,
     prepare_tuning,
@@ -28,7 +29,7 @@ from elolab.tuning.study.plan import (
     stored_by_series,
 )
 from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA
-from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, tuning_from_text
+from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, matches_from_mapping, tuning_from_text
 from elolab.tuning.study.tuning_run import options_for
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
@@ -145,14 +146,16 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     Raises ``RunError`` if there is no recommendation, or if the base is recommended.
     """
     recorded: Any = None
+    matches: Any = None
     values: Any = None
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
-    if recorded is None or values is None:
-        what = "no study in it" if recorded is None else "its study has no recommendation yet"
+            matches = store.metadata(MATCHES_FILE_METADATA)
+    if (recorded is None and matches is None) or values is None:
+        what = "no study in it" if recorded is None and matches is None else "its study has no recommendation yet"
         raise RunError(f"{directory}: {what}", f"elolab tune SPEC.toml {argument('out', directory)} makes one")
-    spec = tuning_from_text(*recorded)
+    spec = tuning_from_text(*recorded) if matches is None else matches_from_mapping(*matches)
     named = dict(zip(spec.space.names, values, strict=True))
     if named == spec.space.default:
         raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")

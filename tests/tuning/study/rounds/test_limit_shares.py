@@ -57,7 +57,7 @@ def test_by_default_every_limit_gets_as_much_processor_time() -> None:
     assert given.limit_shares.shares == (0.75, 0.25)
     assert given.limit_shares.log_limit(SHORT) == pytest.approx(math.log(1 / 16))
     assert given.limit_shares.log_limit(LONG) == 0
-    assert tuning_from_text(given.text, "several.toml", False) == given
+    assert tuning_from_text(given.text, "several.toml") == given
 
 
 def test_the_playoff_takes_a_tenth_of_the_time() -> None:

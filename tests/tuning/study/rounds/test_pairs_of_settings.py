@@ -144,9 +144,11 @@ def test_some_settings_pairs_compare_the_centre_with_a_set_from_anywhere() -> No
     assert max(far) > 900
     recorded = json.loads(json.dumps(design.plain()))
     assert RoundDesign.from_plain(design.centre, recorded) == design
+    assert RoundDesign.from_plain(design.centre, [*recorded, "of an older version"]) == design
 
 
 def test_a_finished_round_has_the_pairs_that_it_played() -> None:
+    """An older version may have laid them out otherwise."""
     played = [[list(OPTIMUM), list(SPACE.default_values)], [list(SPACE.default_values), list(OPTIMUM)]]
     found = round_pairs(SPACE, 3, OPTIMUM, {"played": played}, Round(4, 20, 2, 3, 60))
     assert [one.settings for one in found] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from elolab.tuning.group_sequential import crossing_bounds, crossing_probability
 from elolab.tuning.reports.tuning_report import tuning_sentence
 from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.study_spec import MAX_SEARCH, MIN_SEARCH, load_tuning
+from elolab.tuning.study.study_spec import MAX_SEARCH, MIN_SEARCH, load_tuning, tuning_from_text
 from elolab.tuning.study.tuning_run import tune
 from elolab.tuning.study.validation.further import validate_again
 from elolab.tuning.study.validation.gain_test import GainTest, confirming_pairs
@@ -88,6 +89,9 @@ def test_keys_of_one_kind_choose_it_or_are_refused(tmp_path: Path) -> None:
     path.write_text(text + 'kind = "gain"\nelo_upper = 10\n')
     with pytest.raises(ConfigurationError, match=r"elo_upper = 10.* belongs to kind = 'sprt'"):
         load_tuning(path)
+    recorded = json.loads(spec.text)
+    del recorded["validation"]["kind"]
+    assert tuning_from_text(json.dumps(recorded), "older").validation.kind == "sprt"
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -178,9 +179,13 @@ def test_more_pairs_than_openings_are_refused(key: str) -> None:
         prepare_tuning(study(**{key: 999_999}))
 
 
-def test_a_recorded_study_is_read_again_as_it_was() -> None:
+def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_length() -> None:
+    old = tuning_from_text(json.dumps(STUDY), "small.toml")
+    second = planned_validations(old.validation, 8000, 10_000)[1]
+    assert (second.kind, str(second.limits), second.pairs) == ("fixed", "nodes=4000", 500)
+    assert "slow_elo_lower" not in old.content()["validation"]
     for spec in (study(), study(slow="off"), study(slow_pairs=7)):
-        assert tuning_from_text(spec.text, "small.toml", False) == spec
+        assert tuning_from_text(spec.text, "small.toml") == spec
 
 
 @pytest.mark.integration
