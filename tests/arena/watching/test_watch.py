@@ -372,7 +372,7 @@ SAID = {
     ("en", "H0 accepted", -5, 0): "H0 accepted: A is weaker",
     ("en", "H0 accepted", -5, -2): "H0 accepted: A is weaker by more than 2 Elo",
     ("en", "undecided", -5, 0): "Undecided",
-    ("zh", "H1 accepted", -5, 0): "接受 H1：A 即使更弱，也不超过 5 Elo",
+    ("zh", "H1 accepted", -5, 0): "接受 H1：A 即使更弱，差距也小于 5 Elo",
     ("zh", "H0 accepted", -5, 0): "接受 H0：A 更弱",
 }
 
