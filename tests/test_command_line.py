@@ -285,6 +285,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
         assert process.wait(60) == 141
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["--help"], ["perft", "--help"], ["openings", "check", "--help"]])
@@ -299,6 +300,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(words: list[str], unbuff
     assert finished.stderr == "elolab: the output cannot be written: No space left on device\n"
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="closes a stream by a shell's words")
 @pytest.mark.parametrize("words", [["--help"], ["parameters", "--help"], ["parameters", "tempo"]])
 def test_a_closed_standard_output_is_one_line(words: list[str]) -> None:

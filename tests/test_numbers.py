@@ -120,6 +120,7 @@ def changed(data: Any, path: Path, value: object) -> Any:
     return copied
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", SPECIFICATIONS)
 def test_absurd_numbers_are_refused_in_one_line_that_names_the_key(kind: str) -> None:
     read, text = SPECIFICATIONS[kind]

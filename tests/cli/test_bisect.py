@@ -158,6 +158,7 @@ def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[st
     assert "没有坏提交" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -14,6 +14,7 @@ FOLDER = str(Path(__file__).parents[1] / "data" / "syzygy")
 PAWN = ["--fen", "4k3/8/4K3/4P3/8/8/8/8 w - - 0 1"]
 
 
+@pytest.mark.integration
 def test_a_position_of_chess_is_looked_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", *PAWN, "--tb", FOLDER, "--moves"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -78,6 +78,7 @@ LINES = (
 )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "line",
     [pytest.param(line, marks=[] if place % 3 else [pytest.mark.integration]) for place, line in enumerate(LINES)],
@@ -201,6 +202,7 @@ def test_the_default_limit_has_no_nodes_where_an_engine_may_not_know_them(specif
     assert [str(player.limits) for player in given.players] == ["nodes=70"] * 2
 
 
+@pytest.mark.integration
 def test_programs_of_one_name_are_told_apart_by_their_folders(specify: Any, tmp_path: Path) -> None:
     for folder in ("old", "new"):
         program(tmp_path / folder / "engine")

@@ -62,6 +62,7 @@ def test_folders_and_programs_are_looked_for_in_the_tree(repository: GitReposito
     assert read_player(plain, "cup.toml", "othello", LIMITS).command == ("sh", "engine.sh")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("keys", "says"),
     [

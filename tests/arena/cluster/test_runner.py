@@ -145,6 +145,7 @@ def test_chunks_grow_as_games_are_quick_and_shrink_towards_the_end() -> None:
     assert sizes[-1] == 1
 
 
+@pytest.mark.integration
 def test_jobs_are_read_no_further_than_workers_need() -> None:
     jobs, read = jobs_of(400), []
 

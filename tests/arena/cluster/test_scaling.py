@@ -151,6 +151,7 @@ def test_games_keep_their_keys_and_are_played_under_scaled_limits(monkeypatch: p
     assert said.endswith("elolab multiplied time limits by 2 to match the speed of the machine.")
 
 
+@pytest.mark.integration
 def test_limits_that_are_not_scaled_leave_chunks_as_they_are() -> None:
     chunks: list[Chunk] = []
 

@@ -61,6 +61,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.integration
 def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", str(results), "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
@@ -380,6 +381,7 @@ def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) ->
     assert [entry_of(folder, SAY).state for folder in run_folders(tmp_path)] == ["damaged", "finished"]
 
 
+@pytest.mark.integration
 def test_only_what_was_asked_for_is_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ MOVES = st.lists(
 )
 
 
+@pytest.mark.integration
 @given(MOVES, st.sampled_from(["clock=10+0.1", "clock=2/10+0.1", "clock=3/5", "nodes=5"]), st.sampled_from(DETAILS))
 def test_everything_is_read_back(moves: list[MoveRecord], limit: str, detail: str) -> None:
     """Score, depth, nodes, time, latency, variation, time left; times here are whole milliseconds, as files have."""
@@ -276,6 +277,7 @@ def test_python_chess_reads_tags_and_separates_games(game: str) -> None:
     assert [pgn.skip_game(stream) for _ in range(3)] == [True, True, False]
 
 
+@pytest.mark.integration
 def test_pyffish_plays_the_moves(tmp_path: Path) -> None:
     pyffish = pytest.importorskip("pyffish")
     play(write_spec(tmp_path, players=2, pairs=1), tmp_path / "run")

@@ -361,6 +361,7 @@ def test_a_crash_while_the_opponent_thinks_is_noticed_at_the_next_move(play: Pla
     assert "exited with code 0" in record.detail["fault"]["text"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("changes", "text"),
     [

@@ -83,6 +83,7 @@ def test_the_key_of_a_game_is_the_digest_of_all_that_decides_it(plan: tournament
         )  # fmt: skip
 
 
+@pytest.mark.integration
 def test_a_read_game_has_the_digest_of_its_moves(stored: Path) -> None:
     with Store(stored, read_only=True) as store:
         for record in list(store.iterate())[::199]:

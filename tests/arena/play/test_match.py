@@ -415,6 +415,7 @@ def test_an_option_that_an_engine_does_not_have_is_wrong_input(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.integration
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sprt", "default", "fenon", "--pairs", "200", "--dry-run", "--out", str(tmp_path / "out")]
     assert command_line.main(words) == 0

@@ -309,6 +309,7 @@ def play_builtin(first: PlayerSpec, second: PlayerSpec, stop: StopFlag | None = 
         return list(runner.run([job_of(first, second, replace(SHORT, maximum_plies=12))]))
 
 
+@pytest.mark.integration
 def test_the_cpu_clock_counts_no_time_of_other_threads() -> None:
     """Ponder search and move search come in turn: between two moves there is no second thread."""
     (record,) = play_builtin(builtin("A", "clock=0.3+0.01,cpu"), builtin("B", "clock=0.3+0.01,cpu"))

@@ -87,6 +87,7 @@ def test_a_match_prints_one_block_of_figures_and_with_an_anchor_ratings(
     assert "Standings: 4 games" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_the_command_prints_standings_digest_and_report(
     played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -443,6 +444,7 @@ def test_games_that_run_are_not_waited_for_when_one_cannot_be_stored(
     assert was_set == [True]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["games.pgn", "report.html", "copy.pgn"])
 def test_standings_are_printed_though_a_file_cannot_be_written(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -199,6 +199,7 @@ KEYS = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("concurrency", [2, 4])
 def test_rounds_are_the_same_at_any_concurrency(
@@ -300,6 +301,7 @@ def test_what_rounds_depend_on_cannot_change(
     assert digest_in(out) == digest
 
 
+@pytest.mark.integration
 def test_a_swiss_tournament_may_have_more_rounds_and_a_gauntlet_more_players(tmp_path: Path) -> None:
     for kind, small, large in (
         ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, {"extra": 'format = "swiss"\nrounds = 5'}),

@@ -142,6 +142,7 @@ def test_of_who_answers_in_no_other_protocol_nothing_is_said(monkeypatch: pytest
         assert other_protocol(PlayerSpec("mine", "uci", Limits(), command=command)) == ""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("command", "seconds", "said"),
     [

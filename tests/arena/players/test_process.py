@@ -101,6 +101,7 @@ def test_an_answer_that_lies_in_the_pipe_counts_however_late_it_is_read(start: C
     assert process.read_line(time.monotonic_ns() - 1) == "bestmove a0a1"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("flood", ["yes info depth 1", "cat /dev/zero", "cat /dev/zero >&2"])
 def test_floods_end_at_the_deadline_in_bounded_memory(start: Callable[..., EngineProcess], flood: str) -> None:
     import resource
@@ -350,6 +351,7 @@ time.sleep(1000)
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "how", ["kill", *(pytest.param(how, marks=pytest.mark.integration) for how in ("group", "abort", "exit", "fork"))]
 )

@@ -93,6 +93,7 @@ def test_an_engine_that_ponders(tmp_path: Path, adapt: Adapt) -> None:
     assert said.count("stop") == 2
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("mode", ["exit", "illegal", "none", "garbage"])
 def test_an_engine_that_fails_has_its_search_answered_and_starts_again(
     mode: str, tmp_path: Path, adapt: Adapt, capsys: pytest.CaptureFixture[str]

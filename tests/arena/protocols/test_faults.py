@@ -98,6 +98,7 @@ def marks_of(case: Case) -> list[pytest.MarkDecorator]:
     return [] if case.protocol in ("uci", "gtp") else [pytest.mark.integration]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("case", [pytest.param(case, marks=marks_of(case)) for case in CASES], ids=str)
 def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
     record, mode = lost_games(case.protocol, is_repeated(case))[case.fault], case.fault.mode
@@ -158,6 +159,7 @@ def test_noise_alone_loses_nothing_and_fills_no_memory(protocol: str, mode: str,
     assert record.detail == {}
 
 
+@pytest.mark.integration
 def test_programs_that_do_not_go_and_their_children_are_ended(marked: str) -> None:
     """One of each protocol that ignores quit, the end of its input and signals, and so does its child."""
     jobs = [

@@ -211,6 +211,7 @@ def test_a_suite_that_gtp_cannot_play_is_refused_before_anything_is_played(tmp_p
         prepare(spec_from_mapping(data | {"players": [{}, rhino]}, "cup.toml"))
 
 
+@pytest.mark.integration
 def test_own_commands_and_engines_of_little_manners() -> None:
     for mode, settings, commands in (
         ("good", {"numbers": "no"}, ("level 3",)),
@@ -243,6 +244,7 @@ def test_a_resignation_is_no_fault() -> None:
     assert len(record.moves) == 2
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("mode", "changes", "reason", "text"),
     [

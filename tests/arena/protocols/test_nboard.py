@@ -122,6 +122,7 @@ def test_mistakes_in_a_specification() -> None:
             check_player(replace(mock_spec("nboard"), **changes), "othello")  # type: ignore[arg-type]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("mode", ["good", "spaces", "twice"])
 def test_games_from_anywhere(mode: str) -> None:
     first, second = mock_spec("nboard", mode), mock_spec("nboard", name="white")

@@ -293,6 +293,7 @@ AFTER_A_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b 
 ENDGAME = "r2k5/9/9/4p4/9/9/9/9/9/R3K4 w - - 0 1"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("mode", "features", "opening", "lines"),
     [
@@ -388,6 +389,7 @@ def test_nodes_where_the_engine_has_them(tmp_path: Path) -> None:
 MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("mode", MANNERS)
 def test_manners_that_lose_nothing(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if mode == "no_done":
@@ -460,6 +462,7 @@ def test_a_process_for_each_game_where_the_engine_wants_it() -> None:
         player.close()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("mode", "moves"), [("resign", 2), ("claims_loss", 2), ("resigns_late", 4), ("resigns_late_by_result", 4)]
 )

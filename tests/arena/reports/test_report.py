@@ -347,6 +347,7 @@ def test_tables_have_a_dash_for_what_is_not_known_of_players_without_games(tmp_p
     assert "∞" not in page
 
 
+@pytest.mark.integration
 def test_figures_show_nothing_of_players_without_games_nor_a_moment_twice() -> None:
     spec, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
     names = [player.name for player in specification().players]

@@ -153,6 +153,7 @@ def test_python_has_the_same_rows() -> None:
             expect_test(**mistake)  # type: ignore[arg-type]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "says"),
     [

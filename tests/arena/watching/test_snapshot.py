@@ -192,6 +192,7 @@ def test_games_have_their_new_places_after_an_extension(tmp_path: Path) -> None:
     assert sorted(game.pairing.number for game in follower.games) == [2, 6]
 
 
+@pytest.mark.integration
 def test_a_test_is_told_with_its_bounds_and_counts_nothing_beyond_its_end(tmp_path: Path) -> None:
     spec = specification(format="sprt", pairs=200, sprt={"elo0": 0, "elo1": 60})
     follower = RunFollower(tmp_path)

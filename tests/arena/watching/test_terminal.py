@@ -256,6 +256,7 @@ def test_another_size_is_used_at_once(window: Window) -> None:
     assert widths[-1] <= 50, widths
 
 
+@pytest.mark.integration
 def test_a_pipe_gets_one_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted((path.name, path.stat().st_mtime_ns) for path in folder.iterdir())
     watch_in_terminal(folder, "en")

@@ -109,6 +109,7 @@ def test_every_comparison_plays_the_same_openings_with_colours_swapped(
         assert one.opening == other.opening
 
 
+@pytest.mark.integration
 def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, AblationResult]) -> None:
     path, out, ended = played
     spec = load_ablation(path)
@@ -485,6 +486,7 @@ def games_on(page: str) -> list[int]:
     return numbers
 
 
+@pytest.mark.integration
 def test_an_equivalence_takes_as_many_pairs_as_so_many_questions_do(played: tuple[Path, Path, AblationResult]) -> None:
     """Of four questions, by hand: 0.0125 two-sided, and 10 % of misses at each of the margins 5 Elo away."""
     _, _, ended = played
@@ -639,6 +641,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     assert re.match(words, error.splitlines()[-1])
 
 
+@pytest.mark.integration
 def test_positions_are_as_many_as_there_are_openings_in_the_longest_match() -> None:
     """For those are what is searched to a depth, of which the shorter comparison has its share too."""
     features = [{"features": ["null_move"]}, {"features": ["killers"], "pairs": 30}]

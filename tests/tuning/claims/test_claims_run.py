@@ -358,6 +358,7 @@ def test_tables_and_report_are_written_in_both_languages(
     assert ended.frame().shape[0] == 5
 
 
+@pytest.mark.integration
 def test_a_cell_follows_from_its_searches(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     """By pandas, from the table of searches alone: costs and shares with their intervals, by Student's t."""
     _, _, ended = claims_result

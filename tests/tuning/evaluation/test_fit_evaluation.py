@@ -631,6 +631,7 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
     assert not table[:, FEATURES.index("corners")].any()
 
 
+@pytest.mark.integration
 def test_another_run_s_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path) as store:
         store.record_metadata({KIND: "tuning", "tuning": {}})

@@ -173,6 +173,7 @@ def test_depths_are_shown_over_the_reference(names: list[str], language: str) ->
     assert all(label.get_text().endswith("×") for label in axes.get_yticklabels())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("expected", [None, 7.0])
 def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path, expected: float | None) -> None:
     result = study(tmp_path)
@@ -410,6 +411,7 @@ def test_an_interval_without_an_end_is_seen_even_where_it_begins_farthest_out() 
     assert line.get_xdata()[1] - line.get_xdata()[0] > 0.1 * (axes.get_xlim()[1] - axes.get_xlim()[0])
 
 
+@pytest.mark.integration
 def test_games_are_drawn_by_their_median_unbiased_effect() -> None:
     (axes,) = claim_figure(claim_row("C1b", "Elo", "elo", 33.3, 2.7, 64.7, median_unbiased=32.3)).axes
     assert [list(line.get_xdata()) for line in axes.lines if line.get_label() == "_point"] == [[32.3]]

@@ -63,6 +63,7 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     assert (out / "plots" / "convergence.svg").read_bytes().startswith(b"<?xml")
 
 
+@pytest.mark.integration
 @WITHOUT_CHARTS
 def test_the_report_and_the_console_are_in_chinese_too(
     played: tuple[Path, Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]

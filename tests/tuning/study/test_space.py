@@ -279,6 +279,7 @@ def test_every_sampler_stays_in_the_space_and_moves(sampler: str) -> None:
         assert values["aspiration"] in BY_NAME["aspiration"].legal
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", OTHERS)
 def test_a_study_that_was_stopped_goes_on_with_the_same_suggestions(sampler: str) -> None:
     whole = run_trials(new_study(available(sampler)), 12)

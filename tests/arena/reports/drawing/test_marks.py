@@ -164,6 +164,7 @@ def test_the_check_of_geometry_finds_overlaps() -> None:
         check_figure(figure, "overlapping")
 
 
+@pytest.mark.integration
 def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     figure, axes = single_axes(2)
     axes.set_title("胜 & draws")

@@ -173,6 +173,7 @@ def test_keys_of_another_second_match_are_refused(keys: dict[str, Any], said: st
     assert said in str(error.value)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("key", ["maximum_pairs", "slow_maximum_pairs", "slow_pairs"])
 def test_more_pairs_than_openings_are_refused(key: str) -> None:
     with pytest.raises(UserError, match=rf"\[validation\]: {key} = 999999 needs as many different openings"):
