@@ -88,6 +88,7 @@ def match() -> elolab.PlayedMatch:
     return elolab.play_match("default", {"quiescence": "off"}, limit=LIMIT, pairs=4, concurrency=2)
 
 
+@pytest.mark.integration
 def test_a_match_of_a_preset_and_of_settings(match: elolab.PlayedMatch, capfd: pytest.CaptureFixture[str]) -> None:
     assert (match.a, match.b, match.planned, match.pairs) == ("default", "quiescence off", 8, 4)
     assert sum(match.pentanomial) == 4
@@ -691,6 +692,7 @@ def test_files_of_ones_own_are_no_trouble(tmp_path: Path) -> None:
         assert "usage: elolab match" in done.stdout
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name",
     [

@@ -73,6 +73,7 @@ def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[st
     assert lines[-1] == "The protocol is broken: 0 passed, 1 failed, 0 against advice, 2 not applicable."
 
 
+@pytest.mark.integration
 def test_who_answers_in_another_protocol_is_told_which(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--protocol", "ucci", "--start", "300", "--only", "stop"]
     assert main(["check", *words, "--", sys.executable, "-I", "-S", str(MOCK), "none", "protocol=uci"]) == 1

@@ -77,6 +77,7 @@ LINES = (
 )  # fmt: skip
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "line",
     [pytest.param(line, marks=[] if place % 3 else [pytest.mark.integration]) for place, line in enumerate(LINES)],

@@ -250,6 +250,7 @@ def test_a_command_that_fails_is_named(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.integration
 def test_a_failure_keeps_the_matches_before_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = WAITING.split("    subprocess")[0] + "    sys.exit('lost')\n" + WAITING[WAITING.index('open("calls"') :]
     assert main(["tune", str(command_study(tmp_path, script, match_pairs=8)), "--out", "run"]) == 1

@@ -408,6 +408,7 @@ def test_only_what_was_asked_for_is_removed(
     assert "the current folder is this one or inside it" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_games_that_cannot_be_counted_are_not_called_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

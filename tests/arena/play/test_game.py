@@ -418,6 +418,7 @@ def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
     return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(values.items()))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("first", "second"),
     [

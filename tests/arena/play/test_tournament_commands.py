@@ -120,6 +120,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_no_time_is_told_before_games_of_other_programs(
     played: tuple[Path, Path, TournamentResult], tmp_path: Path
 ) -> None:
@@ -239,6 +240,7 @@ def test_what_is_in_the_place_of_a_file_is_refused_by_the_dry_run_too(
     assert [path.name for path in tmp_path.iterdir()] == [file]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["", STORE_NAME, LOCK_NAME])
 def test_what_cannot_be_written_to_is_refused_by_the_dry_run_too(
     name: str, played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],

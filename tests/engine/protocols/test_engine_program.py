@@ -348,6 +348,7 @@ def test_the_usual_protocol_of_a_game_needs_no_name() -> None:
     assert run(["--game", "othello"], b"2 protocol_version\n") == (0, ["=2 2", ""], [])
 
 
+@pytest.mark.integration
 def test_an_empty_input_and_a_closed_output(run_here: Run) -> None:
     assert run_here([], b"") == (0, [], [])
     read, write = os.pipe()

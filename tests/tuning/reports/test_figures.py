@@ -151,6 +151,7 @@ def test_legends_of_interactions_stay_in_their_picture() -> None:
 CHINESE_NAMES = [f"关闭空着裁剪与静态搜索{number}，不用杀手着法" * 3 for number in range(6)]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
     "names",

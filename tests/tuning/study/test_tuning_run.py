@@ -151,6 +151,7 @@ def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
     assert live["all_done"] == live["all_planned"] == study_result.games
 
 
+@pytest.mark.integration
 def test_games_of_other_sets_are_refused(copied: tuple[Path, Path]) -> None:
     path, out = copied
     (out / STUDY_NAME).unlink()
@@ -240,6 +241,7 @@ def test_a_folder_of_another_study_is_refused(
     assert all(word in str(raised.value) for word in words), str(raised.value)
 
 
+@pytest.mark.integration
 def test_a_run_of_another_version_of_the_method_is_refused(copied: tuple[Path, Path]) -> None:
     path, out = copied
     with Store(out) as store:
