@@ -46,6 +46,7 @@ def test_neither_arrival_nor_interruption_matters(spec: Any, seed: int, stop: in
     assert set(stored) == {outcome.key for outcome in plain.results}
 
 
+@pytest.mark.integration
 @given(tournaments, st.integers(0, 10**6))
 def test_places_pairs_and_openings(spec: Any, seed: int) -> None:
     course = played(spec, by_chance(seed, draws=70))

@@ -165,6 +165,7 @@ def test_text_fits_a_terminal_and_says_whose_view() -> None:
     assert "from single games" in text
 
 
+@pytest.mark.integration
 def test_text_of_many_games_and_long_names_fits_too() -> None:
     names = tuple(f"a rather long name of player {number} indeed" for number in range(12))
     generator = np.random.default_rng(2)

@@ -55,6 +55,7 @@ def test_games_are_named_and_read_as_python_chess_names_them(start: int | None) 
             assert {notation_of(name) for name in written} <= {notation, "san"}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("start", STARTS)
 def test_every_move_of_a_position_has_its_name(start: int | None) -> None:
     fen, stack, _ = random_game(5, start)

@@ -420,6 +420,7 @@ def test_the_first_iteration_is_no_deeper_than_the_empty_squares() -> None:
     assert (result.depth, result.score, result.move) == (1, -6400, "pass")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("row", parameters_of("othello"), ids=lambda row: row.name)
 def test_every_legal_value_can_be_searched_with(row: Parameter) -> None:
     """The ends of every range and every choice: a legal move comes out, within the limit."""

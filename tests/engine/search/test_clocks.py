@@ -168,6 +168,7 @@ def spend(memory: SearchMemory, most: int = 10**6) -> int:
     return int(memory.search.nodes)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("interval", [1, 64, 1000])
 @pytest.mark.parametrize("kind", ["wall", "cpu"])
 @pytest.mark.parametrize("hard_ns", [0, 1, 699, 700, 701, 896_000, 1_000_000])

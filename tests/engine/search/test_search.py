@@ -594,6 +594,7 @@ def played_positions(count: int) -> list[str]:
     return found
 
 
+@pytest.mark.integration
 def test_features_save_nodes_to_a_depth() -> None:
     """Each of them, taken away, costs nodes over a set of positions; or it is not doing its work.
 
@@ -616,6 +617,7 @@ def test_features_save_nodes_to_a_depth() -> None:
         assert nodes(**taken) > ordinary, taken
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("row", parameters_of("xiangqi"), ids=lambda row: row.name)
 def test_every_legal_value_can_be_searched_with(row: Any) -> None:
     """The ends of every range and every choice: a legal move comes out, within the limit."""
