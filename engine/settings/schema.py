@@ -137,6 +137,8 @@ class Schema:
     """Function that tests whether a name is valid under ``others``, so that errors can suggest where a key belongs."""
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
+    has_one_key: bool = False
+    """Whether the table must have exactly one of its keys."""
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys or self.others is not None
@@ -166,12 +168,13 @@ def declare(
     *parts: Schema | type,
     others: Any = None,
     holds: Callable[[str], bool] = lambda name: False,
+    has_one_key: bool = False,
     **keys: Any,
 ) -> Schema:
     """Declare a table with the keys of ``parts`` (dataclasses and other schemas) and of ``keys``, in this order.
 
     ``catalogue`` and ``topic`` locate the messages for keys that do not come from another schema. ``others`` declares
-    keys whose names users choose, and ``holds`` tests such a name, as in ``Schema``.
+    keys whose names users choose; ``holds`` and ``has_one_key`` are as in ``Schema``.
     """
 
     def labelled(key: str, declared: Any) -> Field:
@@ -185,7 +188,7 @@ def declare(
         found |= {key: labelled(key, one) for key, one in declared.items() if key not in found}
     found |= {key: labelled(key, one) for key, one in keys.items()}
     holder = parts[-1] if parts and isinstance(parts[-1], type) else None
-    return Schema(name, catalogue, topic, found, others and labelled("", others), holds, holder)
+    return Schema(name, catalogue, topic, found, others and labelled("", others), holds, holder, has_one_key)
 
 
 def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:

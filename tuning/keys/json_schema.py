@@ -28,7 +28,6 @@ from elolab.engine.settings.schema import (
     Field,
     Schema,
 )
-from elolab.tuning.study.study_spec import BUDGET
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SCALAR = {"type": ["string", "number", "boolean"]}
@@ -54,7 +53,7 @@ def _object(schema: Schema) -> dict[str, Any]:
         found["required"] = required
     if schema.others is not None:
         found["additionalProperties"] = value_schema(schema.others)
-    if schema is BUDGET:
+    if schema.has_one_key:
         found |= {"minProperties": 1, "maxProperties": 1}
     return found
 

@@ -196,7 +196,7 @@ class Validation:
 
 
 BUDGET = schema.declare(
-    CATALOGUE, "budget", "budget",
+    CATALOGUE, "budget", "budget", has_one_key=True,
     games=schema.whole(1, MAX_GAMES, default=COMPUTED, example=2000, unit="games"),
     **{
         unit: schema.number(1 / seconds, MAX_SECONDS / seconds, default=COMPUTED, example=30, unit=unit)
