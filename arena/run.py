@@ -210,7 +210,6 @@ class Run:
         self.conclusion = Conclusion()
         """The findings of the run so far, for ``status.json``."""
         self._signals: list[int] = []
-        """Numbers of the signals that have asked the run to stop."""
         self._is_complete: bool = True
         """Whether the last call of ``play`` has played all its games."""
         self.is_refused: bool = False
@@ -332,9 +331,14 @@ class Run:
             is_decided = self.conclusion.is_decided
             return RunEnding(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
         if error is None or isinstance(error, KeyboardInterrupt):
-            return RunEnding(INTERRUPTED, self._signals[-1] if self._signals else None)
+            return RunEnding(INTERRUPTED, self.signal)
         reason = FAULTS if isinstance(error, StoppedByFaults) else FAILED
         return RunEnding(reason, error=" ".join(f"{error}".split()) or type(error).__name__)
+
+    @property
+    def signal(self) -> int | None:
+        """Number of the last signal that asked the run to stop; ``None`` if none did."""
+        return self._signals[-1] if self._signals else None
 
     @property
     def concurrency(self) -> int:

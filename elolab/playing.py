@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -11,21 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from elolab.arena.builds.build import BuildError
 from elolab.arena.builds.repository import Commit, Repository, split_source
 from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
 from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
-from elolab.arena.players.detect import DetectionError, ProtocolFinder
+from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.players.registry import protocols
 from elolab.arena.records import BUILTIN
 from elolab.arena.run import RunOptions
 from elolab.arena.statistics.match_statistics import figures_of_match
 from elolab.arena.statistics.placing import placing_of
 from elolab.arena.statistics.standings import Tables, tables_of
-from elolab.arena.testing.bisection import BAD, GOOD, SKIPPED, UNDECIDED, Bisection, Step
+from elolab.arena.testing.bisection import Bisection
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
@@ -57,15 +55,6 @@ Player = str | os.PathLike[str] | Mapping[str, Any]
 """A player: a preset's name, a TOML file, settings of the built-in engine, or a ``[[players]]`` table's contents."""
 
 DEFAULT_PAIRS = 100
-
-
-class UnavailablePlayer(UserError):
-    """A player could not be started. ``is_first`` is true if the player is the first of the specification."""
-
-    def __init__(self, spec: TournamentSpec, reasons: Mapping[str, str]) -> None:
-        name, reason = next(iter(reasons.items()))
-        super().__init__(f"player {name!r} cannot be started: {reason}")
-        self.is_first: bool = spec.players[0].name in reasons
 
 
 @documented
@@ -225,29 +214,13 @@ def play_match(
     else. Ctrl-C ends the match early and sets ``interrupted`` in the result; a second Ctrl-C raises KeyboardInterrupt.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
-    if not isinstance(sprt, Mapping | bool):
-        raise UserError(f"sprt = {sprt!r}, expected True, False or a mapping of its settings")
-    limits = Limits.parse(limit)
     run_folder = RunFolder(folder)
-    finder = ProtocolFinder(tournament_run.players_in(run_folder.path))
-    reader = PlayerReader(game, limits, engines=engines_file(None, Path()), finder=finder)
-    entries = [_entry(player, reader) for player in (a, b)]
-    name_players(entries)
-    kind = "match" if sprt is False else "sprt"
-    content: dict[str, Any] = {"game": game, "format": kind, "seed": seed, "limit": str(limits), "players": entries}
-    names = (str(entry.get("name", "engine")) for entry in entries)
-    content["name"] = re.sub(r"[^\w.+-]+", "-", "-".join((kind, *names)))[:MAX_NAME_LENGTH]
-    if pairs is not None or kind == "match":
-        content["pairs"] = DEFAULT_PAIRS if pairs is None else pairs
-    if openings is not None:
-        content["openings"] = path_text(openings, "openings", "a suite's name or file")
-    if isinstance(sprt, Mapping):
-        content["sprt"] = dict(sprt)
-    content = specified(content)
-    spec = spec_from_mapping(content, kind, finder)
+    spec, content = _match_of(
+        (a, b), run_folder.path, game=game, limit=limit, pairs=pairs, openings=openings, seed=seed, sprt=sprt
+    )
     result, tables = _played(spec, content, run_folder.path, options)
     if result.unavailable:
-        raise UnavailablePlayer(spec, result.unavailable)
+        raise _unavailable(result.unavailable)
     figures = figures_of_match(tables, result.sequential)
     one, other = (player.name for player in spec.players)
     return PlayedMatch(
@@ -367,24 +340,15 @@ def bisect(
     run_folder = RunFolder(folder)
     report = BisectionReport(repository.place, first, "", test.sprt, test.pairs, Bisection(commits, {}), (), "")
     strong = _at(table, first.name) if reference is None else reference
+    options = run_options(concurrency, progress, False)
+
+    def play(commit: Commit, step_folder: Path) -> tuple[str, tournament_run.TournamentResult]:
+        spec, content = _match_of((strong, _at(table, commit.name)), step_folder, seed=seed, **conditions)
+        return spec.players[0].name, _run(spec, content, step_folder, options)
+
     with BisectionFolder(run_folder.path, report, DEFAULT_LANGUAGE) as kept:
-        while not kept.report.is_undecided and (commit := kept.report.bisection.next_commit()) is not None:
-            if commit.name in kept.skipped:
-                kept.add(Step(commit, SKIPPED, reason=kept.skipped[commit.name]))
-                continue
-            try:
-                match = play_match(
-                    strong, _at(table, commit.name), seed=seed, folder=run_folder.path / commit.short,
-                    concurrency=concurrency, progress=progress, **conditions,
-                )  # fmt: skip
-            except (BuildError, DetectionError, UnavailablePlayer) as error:
-                if commit is commits[-1] or (isinstance(error, UnavailablePlayer) and error.is_first):
-                    raise
-                kept.add(Step(commit, SKIPPED, reason=error.problem))
-            else:
-                kept.interrupted_step = commit.short if match.interrupted else ""
-                kept.report = replace(kept.report, reference=match.a)
-                kept.add(_step(commit, match))
+        for _ in kept.search(play):
+            pass
     report = kept.report
     suspects = tuple(suspect.name for suspect in report.bisection.suspects)
     return PlayedBisection(suspects, report.is_finished, DataFrame([step.data() for step in report.steps]), run_folder)
@@ -444,6 +408,54 @@ def play_tournament(
     )
 
 
+def _match_of(
+    players: tuple[Player, Player],
+    folder: Path,
+    *,
+    game: str,
+    limit: str,
+    pairs: int | None,
+    openings: str | os.PathLike[str] | None,
+    seed: int,
+    sprt: Mapping[str, Any] | bool,
+) -> tuple[TournamentSpec, dict[str, Any]]:
+    """The specification of a match, and the contents of its file; the arguments are as for ``play_match``."""
+    if not isinstance(sprt, Mapping | bool):
+        raise UserError(f"sprt = {sprt!r}, expected True, False or a mapping of its settings")
+    limits = Limits.parse(limit)
+    finder = ProtocolFinder(tournament_run.players_in(folder))
+    reader = PlayerReader(game, limits, engines=engines_file(None, Path()), finder=finder)
+    entries = [_entry(player, reader) for player in players]
+    name_players(entries)
+    kind = "match" if sprt is False else "sprt"
+    content: dict[str, Any] = {"game": game, "format": kind, "seed": seed, "limit": str(limits), "players": entries}
+    names = (str(entry.get("name", "engine")) for entry in entries)
+    content["name"] = re.sub(r"[^\w.+-]+", "-", "-".join((kind, *names)))[:MAX_NAME_LENGTH]
+    if pairs is not None or kind == "match":
+        content["pairs"] = DEFAULT_PAIRS if pairs is None else pairs
+    if openings is not None:
+        content["openings"] = path_text(openings, "openings", "a suite's name or file")
+    if isinstance(sprt, Mapping):
+        content["sprt"] = dict(sprt)
+    content = specified(content)
+    return spec_from_mapping(content, kind, finder), content
+
+
+def _unavailable(reasons: Mapping[str, str]) -> UserError:
+    name, reason = next(iter(reasons.items()))
+    return UserError(f"player {name!r} cannot be started: {reason}")
+
+
+def _run(
+    spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
+) -> tournament_run.TournamentResult:
+    """Play the games that are missing in ``folder``; ``content`` is as for ``_played``."""
+    if content is not None:
+        spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
+    options["files"] = kept_specification(content)
+    return tournament_run.run(spec, folder, **options)
+
+
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament_run.TournamentResult, Tables]:
@@ -452,12 +464,9 @@ def _played(
     Returns the result, and tables of all games that count. ``content`` is the specification if the caller gave it as a
     mapping, otherwise ``None``.
     """
-    if content is not None:
-        spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
-    options["files"] = kept_specification(content)
-    result = tournament_run.run(spec, folder, **options)
+    result = _run(spec, content, folder, options)
     if not folder.exists():  # no game could begin, and the run has removed its folder
-        raise UnavailablePlayer(spec, result.unavailable)
+        raise _unavailable(result.unavailable)
     with Store(folder, read_only=True) as store:
         count = tournament_run.count_of(spec, store)
         records = (record for record in store.iterate() if record.pairing.number < count)
@@ -469,16 +478,6 @@ def _at(table: Mapping[str, Any], commit: str) -> dict[str, Any]:
     """Copy a ``[[players]]`` table, with the engine's repository set to the given commit."""
     key = SOURCE if SOURCE in table else REFERENCE
     return {**table, key: f"{table[key]}@{commit}"}
-
-
-def _step(commit: Commit, match: PlayedMatch) -> Step:
-    """Convert a test's match to a step of the bisection, with figures from the commit's point of view.
-
-    The match's first player is the reference, so signs are reversed.
-    """
-    verdict = {"H1 accepted": BAD, "H0 accepted": GOOD}.get(match.verdict or "", UNDECIDED)
-    elo, low, high = (match.figures.get(f"unbiased_{name}", math.nan) for name in ("elo", "elo_low", "elo_high"))
-    return Step(commit, verdict, len(match.games), -elo, -high, -low, match.llr, match.folder.name)
 
 
 def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:

@@ -87,6 +87,9 @@ class TournamentResult:
     Games after the decision of a sequential test do not count.
     """
     interrupted: bool = False
+    """Whether the run was stopped, for example by Ctrl-C, before all its games were played."""
+    signal: int | None = None
+    """Number of the last signal that asked the run to stop, even if all games were played; ``None`` if none did."""
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started, by player name."""
     sequential: SequentialRun | None = None
@@ -168,7 +171,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
         run.is_refused = bool(run.unavailable and result.missing and not result.stored)
         if result.sequential is not None:
             run.conclusion = Conclusion(result.sequential.verdict, is_decided=result.sequential.is_decided)
-        return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
+        return replace(result, interrupted=run.stop.is_set() and result.missing > 0, signal=run.signal)
 
 
 def stored_result(spec: TournamentSpec, directory: Path) -> TournamentResult:

@@ -17,7 +17,7 @@ from elolab.arena.keys.engines_file import engines_file
 from elolab.arena.keys.player import SOURCE
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.sequential import SequentialSettings
-from elolab.arena.testing.bisection import SKIPPED, Bisection, Step
+from elolab.arena.testing.bisection import Bisection
 from elolab.cli.shared.engine_options import PlayerWords, named_player, read_player_words
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,
@@ -35,10 +35,10 @@ from elolab.cli.shared.options import print_json, warn
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import output_folder, run_options
 from elolab.cli.shared.tournament_output import after_outcome, pgn_detail, write_results
-from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, wrapped
 
 if TYPE_CHECKING:
+    from elolab.arena.play.tournament_run import TournamentResult
     from elolab.arena.reports.testing.bisection_report import BisectionReport
 
 REPORT_NAME = "report.html"
@@ -152,12 +152,12 @@ class _BisectionRun:
     def run(self) -> int:
         """Test commits until the search is complete, print the report, and return the exit code."""
         self.print(self.report.plan(self.say))
-        while not self.report.is_undecided and (commit := self.report.bisection.next_commit()) is not None:
-            step = self._step(commit)
-            if isinstance(step, int):
-                return step
-            self.kept.add(step)
+        for step in self.kept.search(self._play):
             self.print(self.report.step_line(step, self.say))
+        if (result := self.kept.unfinished) is not None:
+            key = "console.interrupted_stored" if self.kept.is_interrupted else "console.stored"
+            warn(key, stored=result.stored, planned=result.planned, command=self.report.command)
+            return 130 if self.kept.is_interrupted else 1
         if self.arguments.json:
             print_json(self.report.data())
         else:
@@ -166,46 +166,26 @@ class _BisectionRun:
             print(self.folder / REPORT_NAME)
         return EXIT_NOT_FOUND if self.report.is_undecided or self.report.bisection.is_without_fault else 0
 
-    def _step(self, commit: Commit) -> Step | int:
-        """Play the test of one commit, or skip the commit if it cannot be built or started.
-
-        Returns the step's result, or an exit code if the test ended with games left unplayed.
-        """
+    def _play(self, commit: Commit, folder: Path) -> tuple[str, TournamentResult]:
+        """Play the test of a commit in the given folder, and write its report; see ``PlayTest``."""
         from elolab.arena.play.tournament_run import run
 
-        last = self.report.bisection.commits[-1]
-        folder = self.folder / commit.short
-        if commit.name in self.kept.skipped:
-            return Step(commit, SKIPPED, reason=self.kept.skipped[commit.name])
         own = copy.copy(self.arguments)
         own.out = str(folder)
         try:
             spec = spec_of_words("bisect", own, self.test, [self.reference, _at_commit(self.bad, commit.name)])
         except (BuildError, DetectionError) as error:
-            if commit == last:
-                raise
-            print(f"elolab: {error}", file=sys.stderr)
-            return Step(commit, SKIPPED, reason=error.problem)
-        spec = replace(spec, command=self.arguments.command_line)
+            if commit != self.report.bisection.commits[-1]:
+                print(f"elolab: {error}", file=sys.stderr)
+            raise
         before = _games_in(folder)
-        result = run(spec, folder, **run_options(self.arguments))
-        reference, tested = (player.name for player in spec.players)
-        if result.unavailable and not result.stored:
-            reason = result.unavailable.get(reference) or result.unavailable[tested]
-            if reference in result.unavailable or commit == last:
-                raise UserError(f"bisect: the player cannot be started: {reason}")
-            return Step(commit, SKIPPED, reason=reason)
-        if _games_in(folder) > before or not (folder / REPORT_NAME).exists():
+        result = run(replace(spec, command=self.arguments.command_line), folder, **run_options(self.arguments))
+        is_written = (folder / REPORT_NAME).exists() or (result.unavailable and not result.stored)
+        if _games_in(folder) > before or not is_written:
             _, failure = write_results(folder, self.arguments.language, pgn_detail(self.arguments))
             if failure is not None:
                 raise after_outcome(failure)
-        if result.missing:
-            key = "console.interrupted_stored" if result.interrupted else "console.stored"
-            self.kept.interrupted_step = folder.name if result.interrupted else ""
-            warn(key, stored=result.stored, planned=result.planned, command=self.report.command)
-            return 130 if result.interrupted else 1
-        assert result.sequential is not None
-        return Step.of(commit, result.sequential, folder.name)
+        return spec.players[0].name, result
 
 
 def _games_in(folder: Path) -> int:

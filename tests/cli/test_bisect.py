@@ -7,8 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pytest
 import elolab
 import elolab.engine.compiled.cache
 from elolab import command_line
+from elolab.arena.play import tournament_run
 from tests.support.documents import ROOT
 from tests.support.git_repository import MOCK, GitRepository
 
@@ -110,18 +109,23 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
 
 
 @pytest.mark.integration
-def test_the_status_names_the_signal_that_ended_a_step(repository: GitRepository, tmp_path: Path) -> None:
-    usual = signal.getsignal(signal.SIGTERM)
+@pytest.mark.parametrize("steps", [0, 1], ids=["before the games", "after the last game"])
+def test_a_signal_during_a_step_ends_the_bisection_which_resumes(
+    steps: int, repository: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, signals = tournament_run.sequential_run, [signal.SIGTERM]
 
-    def end_the_first_step() -> None:
-        while signal.getsignal(signal.SIGTERM) is usual or not any((tmp_path / "out").glob("*/live.json")):
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGTERM)
+    def read_and_signal(spec: Any, outcomes: Any) -> Any:  # a run reads its test before its games, and after them
+        if signals and bool(outcomes) == bool(steps):
+            os.kill(os.getpid(), signals.pop())
+        return read(spec, outcomes)
 
-    threading.Thread(target=end_the_first_step, daemon=True).start()
+    monkeypatch.setattr(tournament_run, "sequential_run", read_and_signal)
     assert bisect("mine@HEAD~6", "mine@HEAD") == 130
     status = json.loads((tmp_path / "out" / "status.json").read_text())
-    assert (status["reason"], status["signal"]) == ("interrupted", "SIGTERM")
+    assert (status["reason"], status["signal"], len(status["verdicts"])) == ("interrupted", "SIGTERM", steps)
+    assert bisect("mine@HEAD~6", "mine@HEAD") == 0
+    assert json.loads((tmp_path / "out" / "status.json").read_text())["verdict"] == "range"
 
 
 @pytest.mark.integration

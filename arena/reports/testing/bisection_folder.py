@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from elolab.arena.builds.build import BuildError
+from elolab.arena.builds.repository import Commit
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, made_folder
+from elolab.arena.play.tournament_run import TournamentResult
+from elolab.arena.players.detect import DetectionError
 from elolab.arena.provenance.status import (
     DECIDED,
     FAILED,
@@ -22,7 +25,6 @@ from elolab.arena.provenance.status import (
     RunEnding,
     joined_status,
     new_status,
-    read_status,
     write_status,
 )
 from elolab.arena.records import digest_of
@@ -34,6 +36,8 @@ from elolab.engine.errors import UserError
 STATE_NAME = "bisect.json"
 FIXED = ("repository", "good", "bad", "reference")
 """Keys of the state file whose values must not change when a bisection is resumed."""
+PlayTest = Callable[[Commit, Path], tuple[str, TournamentResult]]
+"""Plays the test of the reference against a commit in the given folder; returns the reference's name and the result."""
 
 
 class BisectionFolder:
@@ -47,8 +51,8 @@ class BisectionFolder:
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
         """Read the state of an earlier run, if any; raises ``UserError`` if the folder has other content."""
         self.folder, self.report, self._language = folder, report, language
-        self.interrupted_step: str = ""
-        """Subfolder of the step that a signal interrupted; empty if there is none."""
+        self.unfinished: TournamentResult | None = None
+        """The step's result with which the search ended early: games are missing, or a signal has come."""
         self._status = new_status(KIND, STATE_NAME)
         if (folder / STORE_NAME).exists():
             raise UserError(f"{folder}: holds a run, not a bisection", OTHER_FOLDER)
@@ -73,9 +77,9 @@ class BisectionFolder:
                 folder.rmdir()
 
     def _conclude(self, error: BaseException | None) -> None:
-        if self.interrupted_step:
-            name = read_status(self.folder / self.interrupted_step, is_running=False)["signal"]
-            ending = RunEnding(INTERRUPTED, signal.Signals[name] if name else None)
+        if self.is_interrupted:
+            assert self.unfinished is not None
+            ending = RunEnding(INTERRUPTED, self.unfinished.signal)
         elif isinstance(error, KeyboardInterrupt):
             ending = RunEnding(INTERRUPTED, error.args[0] if error.args else None)
         elif error is not None:
@@ -84,7 +88,52 @@ class BisectionFolder:
             ending = RunEnding(DECIDED if self.report.is_finished else INCOMPLETE)
         self._write_status(ending)
 
-    def add(self, step: Step) -> None:
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the search ended early because its run was stopped, for example by Ctrl-C."""
+        return self.unfinished is not None and (self.unfinished.interrupted or not self.unfinished.missing)
+
+    def search(self, play: PlayTest) -> Iterator[Step]:
+        """Test commits until the search is complete, and yield each step once it is stored.
+
+        A commit that cannot be built or started is skipped. The search ends early if games of a test are left unplayed,
+        and after a signal; ``unfinished`` is then set. Raises ``UserError`` if the last commit or the reference cannot
+        be built or started.
+        """
+        while not self.report.is_undecided and (commit := self.report.bisection.next_commit()) is not None:
+            reason, result = self.skipped.get(commit.name, ""), None
+            if not reason:
+                reason, result = self._test(commit, play)
+            if result is None:
+                self._add(Step(commit, SKIPPED, reason=reason))
+                yield self.report.steps[-1]
+                continue
+            if not result.missing:
+                assert result.sequential is not None
+                self._add(Step.of(commit, result.sequential, commit.short))
+                yield self.report.steps[-1]
+            if result.missing or (result.signal is not None and not self.report.is_finished):
+                self.unfinished = result
+                return
+
+    def _test(self, commit: Commit, play: PlayTest) -> tuple[str, TournamentResult | None]:
+        """Play the test of a commit; returns its result, or the reason why the commit must be skipped."""
+        is_last = commit == self.report.bisection.commits[-1]
+        try:
+            reference, result = play(commit, self.folder / commit.short)
+        except (BuildError, DetectionError) as error:
+            if is_last:
+                raise
+            return error.problem, None
+        self.report = replace(self.report, reference=reference)
+        if not result.unavailable or result.stored:
+            return "", result
+        name, reason = next(iter(result.unavailable.items()))
+        if is_last or reference in result.unavailable:
+            raise UserError(f"player {name!r} cannot be started: {reason}")
+        return reason, None
+
+    def _add(self, step: Step) -> None:
         """Add a step, and write the state, the report and the status."""
         verdicts = self.report.bisection.verdicts
         if step.verdict != UNDECIDED:
