@@ -147,14 +147,14 @@ def _has_parameters(spec: TuningSpec) -> bool:
     return spec.engine is None and not spec.is_by_matches
 
 
-def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
-    """The caption, followed by the number of games, search limit, engine and command."""
+def _with_provenance(caption: str, games: int, result: StudyResult, message: Catalogue) -> str:
+    """The caption, followed by the number of games that the figure shows, search limit, engine and command."""
     if result.spec.is_by_matches:
-        return message("caption.of_matches", caption=caption, games=result.games)
+        return message("caption.of_matches", caption=caption, games=games)
     return message(
         "caption.of_study",
         caption=caption,
-        games=result.games,
+        games=games,
         limit=result.spec.conditions.limits,
         engine=engine_text(result.spec.conditions, result.engine),
         command=repeat_command("tune", result.spec.conditions, result.directory, message.language),
@@ -162,11 +162,12 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
 
 
 def model_sections(
-    result: StudyResult, base: str, caption_of: Callable[[str], str], message: Catalogue
+    result: StudyResult, base: str, caption_of: Callable[[str, int], str], message: Catalogue
 ) -> list[Section]:
     """The report's sections with figures of the model; empty if the study has no model, decision or rounds.
 
-    ``base`` is the base's name. ``caption_of`` takes a figure's caption and adds the conditions of the games.
+    ``base`` is the base's name. ``caption_of`` takes a figure's caption and its number of games, and adds the
+    conditions of the games.
     """
     if result.model is None or result.decision is None or result.observations is None or not result.rounds:
         return []
@@ -174,22 +175,28 @@ def model_sections(
     shares = importances(result.model, result.observations.trust_region())
     space = result.spec.space
     beside = dict(space.base) | result.recommended
-    ordered = {one.name for one in space.dimensions if not one.choices and space.has_effect(one.name, beside)}
+    flat = [name for name in space.names if not space.has_effect(name, beside)]
+    ordered = {one.name for one in space.dimensions if not one.choices}.difference(flat)
     leading = [name for name in shares if name in ordered][:3]
     pairs = [(leading[0], other) for other in leading[1:]]
     figures = {"slices": charts.slices_chart(result, words)}
     if pairs:
         figures["contours"] = charts.contour_chart(result, pairs, words)
     figures["importance"] = charts.importance_chart(shares, words)
+    captions = {name: message(f"model.{name}_caption") for name in figures}
+    if flat:
+        why = message("model.flat", names=message("list.comma").join(flat))
+        captions["slices"] = in_one((captions["slices"], why), message)
+    games = 2 * result.observations.pairs
     blocks = tuple(
-        Plot(name, message(f"model.{name}"), caption_of(message(f"model.{name}_caption")), figure)
+        Plot(name, message(f"model.{name}"), caption_of(captions[name], games), figure)
         for name, figure in figures.items()
     )
     caption = message(f"convergence.of_{'centres' if result.spec.is_paired else 'trials'}", base=base)
     figure = charts.convergence_chart(result, words)
-    convergence = Plot("convergence", message("convergence.title"), caption_of(caption), figure)
+    convergence = Plot("convergence", message("convergence.title"), caption_of(caption, result.games), figure)
     note = optimism_sentence(result, message.language)
-    known = (_known_table(result, message), Note(message("known.rule", games=2 * result.observations.pairs)))
+    known = (_known_table(result, message), Note(message("known.rule", games=games)))
     return [
         Section("convergence", message("study.convergence"), (convergence, *([Note(note)] if note else []))),
         Section("model", message("study.model"), (*blocks, *known)),

@@ -243,6 +243,24 @@ def test_contours_show_only_sets_that_play(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("without_tuning_charts")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_captions_have_the_games_that_a_figure_shows_and_why_a_line_is_flat(tmp_path: Path, language: str) -> None:
+    result, message = study(tmp_path), Catalogue(MESSAGES, language)
+    assert result.observations is not None
+    captions = {plot.name: plot.caption for plot in tuning_document(result, language).plots}
+    games = {name: int(re.findall(r"(\d+) (?:games|局)", caption)[-1]) for name, caption in captions.items()}
+    of_model = 2 * result.observations.pairs
+    assert games == {"convergence": result.games, **dict.fromkeys(("slices", "contours", "importance"), of_model)}
+    flat = message("model.flat", names="null_depth")
+    assert flat not in captions["slices"]
+    space = replace(result.spec.space, base=(*result.spec.space.base, ("null_move", False)))
+    off = replace(result, spec=replace(result.spec, space=space))
+    captions = {plot.name: plot.caption for plot in tuning_document(off, language).plots}
+    assert flat in captions["slices"]
+
+
+@pytest.mark.integration
 def test_a_page_breaks_no_word_of_a_name_and_gives_meanings_room(tmp_path: Path) -> None:
     page = write_document(tmp_path, tuning_document(study(tmp_path), "zh")).read_text("utf-8")
     assert '<th scope="row" class="middling">lmr_<wbr>min_<wbr>depth</th>' in page
