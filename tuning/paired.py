@@ -161,8 +161,8 @@ class PairedObjective:
     def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
-        It is the maximum of the model or, with SPSA, the last iterate. If neither is expected to be better than the
-        base, the base is recommended. The best trial is not recommended, because the best of many noisy trials is
+        It is the maximum of the model or, with SPSA, the last iterate. If its expected gain rounds to 0.0 Elo, the base
+        is recommended. The best trial is not recommended, because the best of many noisy trials is
         mostly the luckiest one. With ``playoff_pairs`` the candidate first plays this number of pairs against the base,
         which corrects the model's expectation. Raises ``UserError`` if there are no games.
         """

@@ -26,6 +26,8 @@ MAX_GAIN = 800.0
 """Largest absolute gain, in Elo, that a decision considers; games can hardly distinguish larger gains from each other.
 """
 GRID_POINTS = 4001
+LEAST_GAIN = 0.05
+"""Smallest expected gain, in Elo, that is recommended. Smaller gains round to 0.0 and are not worth a validation."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,8 @@ def decide(
     """Choose between the model's maximum ``best`` and the base values, given the maximum's mean score in the playoff.
 
     The model's estimate of their difference is a normal prior, which the ``pairs`` game pairs of the playoff update.
-    The values with the smaller expected loss are recommended: the maximum if its expected gain is above 0, otherwise
-    the base values. If the base values are the model's maximum, the remaining gain is estimated within ``region``, in
-    model coordinates.
+    The maximum is recommended if its expected gain is at least ``LEAST_GAIN``, otherwise the base values. If the base
+    values are the model's maximum, the remaining gain is estimated within ``region``, in model coordinates.
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)
@@ -78,7 +79,7 @@ def decide(
             left = float(gains.mean()), float(np.quantile(gains, 0.05)), float(np.quantile(gains, 0.95))
         return Decision(base, True, 0.0, 0.0, 0.0, pairs, left=left)
     gain, deviation = updated(believed, deviation, pairs / model.dispersion, score)
-    if gain <= 0:
+    if gain < LEAST_GAIN:
         reach = INTERVAL_90 * deviation
         return Decision(base, True, 0.0, 0.0, believed, pairs, score, (gain, gain - reach, gain + reach), best)
     return Decision(best, False, gain, deviation, believed, pairs, score)

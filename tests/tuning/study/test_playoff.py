@@ -46,8 +46,9 @@ def test_games_correct_a_belief_that_is_far_from_them() -> None:
     assert abs(found.left[0] if found.left else found.gain) < 60
 
 
-def test_the_set_with_the_smaller_expected_loss_is_recommended() -> None:
-    assert [decided(believed, 20.0, 0, 0.5).values for believed in (-30.0, -0.1, 0.1)] == [BASE, BASE, BEST]
+def test_a_set_is_recommended_only_for_an_expected_gain_that_does_not_round_to_nothing() -> None:
+    expected = {-30.0: BASE, -0.1: BASE, 0.04: BASE, 0.06: BEST}
+    assert {believed: decided(believed, 20.0, 0, 0.5).values for believed in expected} == expected
     lost = decided(40.0, 30.0, 100, 0.4)
     assert (lost.values, lost.is_base, lost.gain, lost.deviation, lost.believed) == (BASE, True, 0, 0, 40)
     assert decided(0.0, 0.0, 0, 0.5, BASE).is_base

@@ -124,7 +124,7 @@ def test_results_from_far_down_do_not_make_slopes_gentle() -> None:
 
 
 def test_little_is_lost_and_no_gain_is_claimed_where_there_is_nothing_to_gain() -> None:
-    """The maximum is recommended for any expected gain above 0; the base is the best here, so it can only lose."""
+    """The maximum is recommended unless its gain rounds to 0.0; the base is the best here, so it can only lose."""
     space, losses = space_of(3, 400), []
 
     def strength(place: np.ndarray) -> float:
