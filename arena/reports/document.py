@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -283,12 +284,17 @@ def latex_tables(document: Document) -> str:
             for one in shown:
                 if isinstance(one, TextTable) and one.rows:
                     tables.append(_latex_table(one, title, f"tab:{section.name}-{len(tables) + 1}"))
-    about = r"% \usepackage{array,booktabs,graphicx}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
+    about = r"% \usepackage{array,booktabs,longtable,adjustbox}; for Chinese \usepackage{ctex} with XeLaTeX or LuaLaTeX"
     return "\n\n".join([f"% {document.title}\n{about}", *tables]) + "\n"
 
 
 _LATEX_LINE = 78
 """Characters in a LaTeX line, in ``\\footnotesize`` and the class article; a Chinese character counts as two."""
+_LATEX_HEIGHT = 25
+"""Number of lines, as estimated from widths of text, from which on a LaTeX table breaks between rows.
+
+A page of the class article has some 50 lines, of Chinese text 40, but words that do not fit waste space.
+"""
 _LATEX_GAP = 2
 """Width of the gap between two columns of a LaTeX table, in characters: twice a ``\\tabcolsep`` of 4 pt."""
 _LATEX_CHARACTER = 0.53
@@ -338,12 +344,25 @@ def _latex_table(table: TextTable, caption: str, label: str) -> str:
         types += side
         cells.append(texts)
     head, *rows = (" & ".join(line) + r" \\" for line in zip(*cells, strict=True))
-    fitted = (r"\resizebox{\linewidth}{!}{%", "}") if _is_too_wide(widths) else ("", "")
+    title = rf"\caption{{{caption.translate(_TO_LATEX)}}}\label{{{label}}}"
+    small, ruled = (r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"), (r"\toprule", head, r"\midrule")
+    is_scaled = _is_too_wide(widths)
+    if _lines(lines, widths) > _LATEX_HEIGHT and not is_scaled:
+        return "\n".join((
+            r"\begingroup", *small, rf"\begin{{longtable}}{{{types}}}", title + r"\\", *ruled, r"\endfirsthead",
+            *ruled, r"\endhead", r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", r"\endgroup",
+        ))  # fmt: skip
+    fit = r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.9\textheight}"
+    before, after = (fit, r"\end{adjustbox}") if is_scaled else ("", "")
     return "\n".join(
         filter(None, (
-            r"\begin{table}", r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}",
-            rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}", fitted[0],
-            rf"\begin{{tabular}}{{{types}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
-            r"\end{tabular}" + fitted[1], r"\end{table}",
+            r"\begin{table}", r"\centering", *small, title, before, rf"\begin{{tabular}}{{{types}}}", *ruled, *rows,
+            r"\bottomrule", r"\end{tabular}", after, r"\end{table}",
         ))
     )  # fmt: skip
+
+
+def _lines(table: Sequence[Sequence[str]], widths: Sequence[int]) -> int:
+    """Number of lines of text in a LaTeX table whose columns have these widths, in characters."""
+    rows = (zip(row, widths, strict=True) for row in table)
+    return sum(max(math.ceil(columns_of(cell) / max(width, 1)) for cell, width in row) for row in rows)

@@ -62,6 +62,7 @@ def test_tables_for_latex_are_written_on_request_and_then_kept_up_to_date(run: P
     text = (run / "tables.tex").read_text("utf-8")
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == text.count(r"\toprule") > 3
     assert r"hash\_mb = 1" in text
+    assert "longtable}" not in text.partition("\n\n")[2]
     (run / "tables.tex").write_text("old")
     assert command_line.main(["report", str(run)]) == 0
     assert (run / "tables.tex").read_text("utf-8") == text
@@ -87,16 +88,25 @@ def test_the_widest_column_of_a_table_for_latex_has_lines_that_break(meaning: st
     assert 15 < float(columns[1]) < em_of_line - 0.53 * len("late_move_pruning" + "Recommended")
 
 
+def test_a_table_for_latex_that_is_longer_than_a_page_breaks_between_rows() -> None:
+    table = table_of(["player", "Elo", ""], [[f"player {number}", "1 2 3 4 5", ""] for number in range(60)], [1])
+    text = latex_tables(Document("cup", "", "", (Section("one", "One", (table,)),)))
+    assert r"\begin{table}" not in text
+    assert text.count(r"\begin{longtable}{lrl}") == text.count(r"\end{longtable}") == 1
+    assert text.count("player & Elo & ") == 2, "on every page"
+    assert text.index(r"\endhead") < text.index("player 0 ") < text.index("player 59 ")
+
+
 def test_numbers_of_a_table_for_latex_break_last_and_the_rest_is_scaled() -> None:
     heads = [f"title {number} of several words" for number in range(4)]
     text = latex_tables(
         Document("cup", "", "", (Section("one", "One", (table_of(heads, [["+1217.4 ± 730.3"] * 4], range(4)),)),))
     )
-    assert "resizebox" not in text
+    assert "{adjustbox}" not in text
     assert text.count("730.3") == 4
     assert all(float(width) >= 0.53 * len("+1217.4 ± 730.3") for width in re.findall(r"p\{([\d.]+)em\}", text))
     long = [["limit=clock=4+0.04,node_clock=100000"] * 12]
     text = latex_tables(Document("cup", "", "", (Section("one", "One", (table_of(["limit"] * 12, long, []),)),)))
     assert r"limit=\allowbreak{}clock=\allowbreak{}4+0.04,\allowbreak{}node\_\allowbreak{}clock" in text
-    assert "\\resizebox{\\linewidth}{!}{%\n\\begin{tabular}" in text
-    assert "\\end{tabular}}\n" in text
+    assert "{adjustbox}{max width=\\linewidth, max totalheight=0.9\\textheight}\n\\begin{tabular}" in text
+    assert "\\end{tabular}\n\\end{adjustbox}\n" in text
