@@ -206,12 +206,12 @@ def _match_words(name: str, estimate: Estimate, games: int, say: Catalogue) -> s
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
     """Text that names the leader, or all challengers of a gauntlet, each with its score in percent."""
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
-    shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
+    shown = [score for score in ranked if score.name in challengers] if challengers else ranked[:1]
     key = "list.challenger" if challengers else "list.leader"
     return say("list.challengers").join(
-        say(key, name=name, score=f"{100 * tally.share:.1f}", games=tally.games)
-        for name, tally in shown
-        if tally.share is not None
+        say(key, name=score.name, score=f"{100 * score.tally.share:.1f}", games=score.tally.games)
+        for score in shown
+        if score.tally.share is not None
     )
 
 

@@ -10,7 +10,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from elolab.arena.colours import GREEN, RED
@@ -125,7 +125,7 @@ Test = Callable[["MatchScore"], SequentialTest | None]
 
 
 class MatchScore(Score):
-    """Score of a match from the point of view of one player; games may end in any order."""
+    """Score of a player against one or several opponents; games may end in any order."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class MatchScore(Score):
         other: str = "",
         test: Test | None = None,
     ) -> None:
-        """``name`` is the player from whose point of view the score is; ``view`` is its index in pairings, 0 or 1.
+        """``name`` is the player from whose point of view the score is; ``view`` is its index in pairings.
 
         ``other`` is the opponent's name, for ``standings``. ``outcomes`` are the results already stored. ``test``
         returns the state of the match's sequential test.
@@ -146,8 +146,8 @@ class MatchScore(Score):
         self.counts = Pentanomial((0, 0, 0, 0, 0))
         """Results of the complete game pairs so far, from the player's point of view."""
         self._view, self._other, self._test = view, other, test
-        self._single: dict[tuple[int, int], float] = {}
-        """Points in games whose partner in the pair has not ended yet, by round and pair number."""
+        self._single: dict[tuple[int, int, int], float] = {}
+        """Points in games whose partner in the pair has not ended yet, by opponent, round and pair number."""
         for outcome in outcomes:
             self.add(outcome)
 
@@ -155,11 +155,13 @@ class MatchScore(Score):
         if outcome.score is None:
             return
         place = outcome.pairing
-        points = outcome.score if place.first == self._view else 1 - outcome.score
+        moves_first = place.first == self._view
+        points = outcome.score if moves_first else 1 - outcome.score
         self.tally.add(points)
-        before = self._single.pop((place.round, place.pair), None)
+        pair = place.second if moves_first else place.first, place.round, place.pair
+        before = self._single.pop(pair, None)
         if before is None:
-            self._single[place.round, place.pair] = points
+            self._single[pair] = points
         else:
             self.counts += Pentanomial.from_pairs([(before, points)])
 
@@ -201,9 +203,8 @@ class MatchScore(Score):
     def standings(self) -> list[dict[str, Any]]:
         """Both players' results as data for JSON, most points first; empty if the opponent's name is unknown."""
         own = self.tally
-        board = Scoreboard([self.name, self._other] if self._other else [])
-        board.tallies = [own, Tally(own.losses, own.draws, own.wins)]
-        return board.standings() if self._other else []
+        both = (self.name, own), (self._other, Tally(own.losses, own.draws, own.wins))
+        return _standings(sorted(both, key=lambda entry: -(entry[1].share or 0))) if self._other else []
 
     def _strength(self, estimate: Estimate) -> LinePart:
         """Part with the Elo difference and its 95 % interval, or the score in percent if a value is infinite."""
@@ -218,61 +219,59 @@ class MatchScore(Score):
         return LinePart(1, tuple(texts), colour)
 
 
-@dataclass
 class Scoreboard(Score):
-    """Wins, draws and losses of every player of a tournament; ``arena.statistics.standings`` computes ratings."""
+    """Score of every player of a tournament; ``arena.statistics.standings`` computes ratings."""
 
-    names: Sequence[str]
-    challengers: Sequence[str] = ()
-    """Names of a gauntlet's challengers; empty in other formats.
+    def __init__(self, names: Sequence[str], challengers: Sequence[str] = ()) -> None:
+        """``challengers`` are the names of a gauntlet's challengers; empty in other formats.
 
-    The scores of the other players are not comparable, because they meet only challengers.
-    """
-    tallies: list[Tally] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tallies = [Tally() for _ in self.names]
+        The scores of the other players are not comparable, because they meet only challengers.
+        """
+        self._scores = [MatchScore(name, view=player) for player, name in enumerate(names)]
+        self._challengers = [score for score in self._scores if score.name in challengers]
 
     def add(self, outcome: Outcome) -> None:
-        if outcome.score is not None:
-            self.tallies[outcome.pairing.first].add(outcome.score)
-            self.tallies[outcome.pairing.second].add(1 - outcome.score)
+        for player in (outcome.pairing.first, outcome.pairing.second):
+            self._scores[player].add(outcome)
 
-    def ranked(self) -> list[tuple[str, Tally]]:
-        """Name and tally of each player, most points per game first; players without games come last."""
-        shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
-        order = sorted(range(len(shares)), key=lambda player: -shares[player])
-        return [(self.names[player], self.tallies[player]) for player in order]
+    def ranked(self) -> list[MatchScore]:
+        """Score of each player, most points per game first; players without games come last."""
+
+        def share(score: MatchScore) -> float:
+            return -1.0 if score.tally.share is None else score.tally.share
+
+        return sorted(self._scores, key=share, reverse=True)
 
     def parts(self) -> list[LinePart]:
-        """Parts with the names and points per game of the best players; in a gauntlet, only of challengers."""
+        """Parts with the names and points per game of the best players; in a gauntlet, only of challengers.
+
+        A single challenger has the same parts as a player of a match.
+        """
+        if len(self._challengers) == 1:
+            return self._challengers[0].parts()
         say = console("elolab.arena")
         parts: list[LinePart] = []
-        short = {columns: shorten_unique(self.names, columns) for columns in NAME_COLUMNS}
-        for name, tally in self.ranked():
-            if tally.share is None or (self.challengers and name not in self.challengers):
+        all_names = [score.name for score in self._scores]
+        short = {columns: shorten_unique(all_names, columns) for columns in NAME_COLUMNS}
+        for score in self.ranked():
+            if score.tally.share is None or (self._challengers and score not in self._challengers):
                 continue
-            place = list(self.names).index(name)
-            names = dict.fromkeys((name, *(texts[place] for texts in short.values())))
-            share = f"{100 * tally.share:.1f}"
+            place = all_names.index(score.name)
+            names = dict.fromkeys((score.name, *(texts[place] for texts in short.values())))
+            share = f"{100 * score.tally.share:.1f}"
             texts = tuple(say("progress.share", name=text, share=share) for text in names)
             parts.append(LinePart(1 if len(parts) < 2 else 12, texts))
         return parts[:LEADERS]
 
     def table(self, columns: int) -> list[str]:
-        say = console("elolab.arena")
-        rows = [
-            (name, tally, UNKNOWN if tally.share is None else f"{100 * tally.share:.1f} %")
-            for name, tally in self.ranked()
-        ]
-        return _table(say("standings.player"), say("progress.score_head"), rows, columns)
+        say, ranked = console("elolab.arena"), self.ranked()
+        shares = [score.tally.share for score in ranked]
+        percents = [UNKNOWN if share is None else f"{100 * share:.1f} %" for share in shares]
+        return _table(say("standings.player"), ranked, columns, Column(say("progress.score_head"), percents))
 
     def standings(self) -> list[dict[str, Any]]:
         """Name, wins, draws and losses of every player as data for JSON, most points per game first."""
-        return [
-            {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
-            for name, tally in self.ranked()
-        ]
+        return _standings((score.name, score.tally) for score in self.ranked())
 
 
 class MatchScores(Score):
@@ -316,27 +315,32 @@ class MatchScores(Score):
         """Table of all matches that have games; empty if there is only one match."""
         if len(self._scores) < 2:
             return []
-        say, rows = console("elolab.arena"), []
-        for score in self._scores.values():
-            estimate = score.estimate()
-            if estimate is not None:
-                rows.append((score.name, score.tally, elo_text(estimate.elo, estimate.elo_error)))
-        return _table(say("progress.match_head"), "Elo", rows, columns)
+        played = [score for score in self._scores.values() if score.tally.games]
+        return _table(console("elolab.arena")("progress.match_head"), played, columns)
 
 
-def _table(head: str, last: str, rows: Sequence[tuple[str, Tally, str]], columns: int) -> list[str]:
-    """Lines of a table at most ``columns`` wide: name, games, wins, draws, losses and one more value.
+def _standings(tallies: Iterable[tuple[str, Tally]]) -> list[dict[str, Any]]:
+    """Results of players as data for JSON; ``tallies`` has the name and the results of each player."""
+    return [
+        {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses} for name, tally in tallies
+    ]
 
-    ``head`` is the heading of the names, ``last`` the heading of the last column; ``rows`` has the name, the results
-    and the last value of each row.
+
+def _table(head: str, scores: Sequence[MatchScore], columns: int, *more: Column) -> list[str]:
+    """Lines of a table at most ``columns`` wide: name, games, wins, draws, losses, the columns ``more``, and Elo.
+
+    ``head`` is the heading of the names; ``scores`` are the rows.
     """
-    tallies = [tally for _, tally, _ in rows]
+    tallies = [score.tally for score in scores]
+    estimates = [score.estimate() for score in scores]
+    elo = [UNKNOWN if estimate is None else elo_text(estimate.elo, estimate.elo_error) for estimate in estimates]
     table = [
-        name_column(head, [name for name, _, _ in rows]),
+        name_column(head, [score.name for score in scores]),
         Column(console("elolab.arena")("progress.games_head"), [str(tally.games) for tally in tallies]),
         Column("+", [str(tally.wins) for tally in tallies]),
         Column("=", [str(tally.draws) for tally in tallies]),
         Column("-", [str(tally.losses) for tally in tallies]),
-        Column(last, [text for _, _, text in rows]),
+        *more,
+        Column("Elo", elo, rank=1),
     ]
     return [GAP + line for line in table_lines(table, columns - len(GAP))]

@@ -330,7 +330,8 @@ def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
     tally = next(row for row in live["standings"] if row["player"] == "challenger")
     share = f"{100 * (tally['wins'] + tally['draws'] / 2) / 4:.1f}"
     assert found.result == f"challenger scored {share} % in 4 games"
-    assert live["words"] == f"challenger {share} %"
+    assert live["words"].startswith(f"+{tally['wins']} ={tally['draws']} −{tally['losses']} ")
+    assert [name for name in ("challenger", "two", "weak") if name in live["words"]] == ["challenger"]
     assert entry_of(tmp_path, Catalogue("elolab.arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
     play(tmp_path / "all", 1, format="round_robin", players=players)
     assert " leads with " in entry_of(tmp_path / "all", SAY).result

@@ -190,8 +190,9 @@ def test_the_standings_stand_above_every_complete_line() -> None:
     progress.close("finished")
     lines = stream.getvalue().splitlines()
     assert [line.split() for line in lines[1:4]] == [
-        ["Ann", "2", "1", "0", "1", "50.0", "%"], ["Bob", "2", "1", "0", "1", "50.0", "%"],
-        ["Cid", "0", "0", "0", "0", "–"],
+        ["Ann", "2", "1", "0", "1", "50.0", "%", "0.0", "±", "759.1"],
+        ["Bob", "2", "1", "0", "1", "50.0", "%", "0.0", "±", "759.1"],
+        ["Cid", "0", "0", "0", "0", "–", "–"],
     ]  # fmt: skip
     assert lines[4].startswith("2/2 games")
     assert len(lines) == 5, "the last complete line is not repeated at the end"
@@ -247,10 +248,25 @@ def test_a_player_without_games_has_no_score_and_comes_last() -> None:
     scoreboard = Scoreboard(NAMES)
     scoreboard.add(outcome(1, 2, 1.0))
     assert [part.texts[0] for part in scoreboard.parts()] == ["Bob 100.0 %", "Cid 0.0 %"]
-    assert scoreboard.table(79)[-1].split() == ["Ann", "0", "0", "0", "0", "–"]
+    assert scoreboard.table(79)[-1].split() == ["Ann", "0", "0", "0", "0", "–", "–"]
     drawn = Scoreboard(NAMES)
     drawn.add(outcome(1, 2, 0.5))
-    assert [name for name, _ in drawn.ranked()] == ["Bob", "Cid", "Ann"]
+    assert [score.name for score in drawn.ranked()] == ["Bob", "Cid", "Ann"]
+
+
+def test_a_single_challenger_has_the_line_of_a_match() -> None:
+    """Its pairs against all opponents count: two wins against Bob, then a draw and a loss against Cid."""
+    match, gauntlet = MatchScore("Ann"), Scoreboard(NAMES, ["Ann"])
+    for number, (opponent, points) in enumerate(((1, 1.0), (1, 1.0), (2, 0.5), (2, 0.0))):
+        swapped = number % 2 == 1
+        score = 1 - points if swapped else points
+        for counted, other in ((match, 1), (gauntlet, opponent)):
+            first, second = (other, 0) if swapped else (0, other)
+            pair = number // 2 if counted is match else 0
+            counted.add(Outcome("", Pairing(number, pair, first, second, 0), score))
+    assert gauntlet.parts() == match.parts()
+    assert "[0 1 0 0 1]" in [part.texts[0] for part in gauntlet.parts()]
+    assert len(Scoreboard(NAMES, ["Ann", "Bob"]).parts()) == 0
 
 
 @pytest.mark.integration
