@@ -25,6 +25,7 @@ from elolab.arena.players.processors import (
     OFF,
     AffinityError,
     PlayerLoad,
+    largest_load,
     memory_load,
     memory_megabytes,
     memory_text,
@@ -496,10 +497,12 @@ def overload_warning(
     little memory for the hash tables. The workers of a cluster are not checked here; ``ClusterRunner`` does that. The
     other arguments are as in ``RunOptions``.
     """
-    if cluster is not None:
+    if cluster is not None or not purpose.sides:
         return ""
-    load = overload(purpose.sides, concurrency, _processors_of(affinity, concurrency))
-    memory = memory_load(purpose.sides, concurrency, memory_megabytes())
+    processors = _processors_of(affinity, concurrency)
+    load = overload(purpose.sides, concurrency, processors)
+    games = largest_load(purpose.sides, concurrency, processors).games
+    memory = memory_load(purpose.sides, games, memory_megabytes())
     if not oversubscribe:
         if memory.is_too_large:
             raise RunError(f"{purpose.source}: {memory_text(memory)}", _OVERSUBSCRIBE)
@@ -524,12 +527,12 @@ def machine_plan(
     """
     if cluster is not None or not purpose.sides:
         return None
-    memory = memory_load(purpose.sides, concurrency, memory_megabytes())
-    threads = max((side.threads for side in purpose.sides), default=1)
+    load = largest_load(purpose.sides, concurrency, _processors_of(affinity, concurrency))
+    memory = memory_load(purpose.sides, load.games, memory_megabytes())
     return {
-        "games": concurrency, "threads": threads, "ponders": any(side.ponders for side in purpose.sides),
-        "busy": concurrency * threads, "processors": _processors_of(affinity, concurrency), "hash": memory.each,
-        "hashes": memory.needed, "memory": memory.machine,
+        "games": load.games, "threads": load.threads, "ponders": any(side.ponders for side in purpose.sides),
+        "busy": load.needed, "processors": load.processors, "hash": memory.each, "hashes": memory.needed,
+        "memory": memory.machine,
     }  # fmt: skip
 
 

@@ -215,15 +215,24 @@ class Load(NamedTuple):
 
 
 def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
-    """The load of ``concurrency`` concurrent games between these players; ``None`` unless it exceeds ``processors``.
+    """The ``largest_load`` of ``concurrency`` concurrent games; ``None`` unless it exceeds ``processors``.
 
-    A game with pondering counts as ``pondering_slots`` games. The result is also ``None`` if there are no wall clocks
-    and no engines with several threads, because an overload is harmless then.
+    The result is also ``None`` if there are no wall clocks and no engines with several threads, because an overload is
+    harmless then.
+    """
+    if not processors or not sides:
+        return None
+    load = largest_load(sides, concurrency, processors, pondering_slots)
+    return load if load.needed > processors and (load.is_on_wall_clock or load.threads > 1) else None
+
+
+def largest_load(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pondering_slots: int = 2) -> Load:
+    """The largest load of ``concurrency`` concurrent games between these players. ``sides`` must not be empty.
+
+    A game with pondering counts as ``pondering_slots`` games.
     """
     on_clock = any(side.is_on_wall_clock for side in sides)
     threads = sorted((side.threads for side in sides), reverse=True)
-    if not processors or not sides or not (on_clock or threads[0] > 1):
-        return None
     loads = []
     pondering = [side for side in sides if side.ponders and side.is_on_wall_clock]
     for side in pondering:
@@ -233,9 +242,7 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
         loads.append(_load(concurrency, pondering_slots, both, threads[0], processors, on_clock))
     if len(sides) != len(pondering):  # a single side may play against itself
         loads.append(_load(concurrency, 1, threads[0], threads[0], processors, on_clock))
-    load = max(loads, key=lambda one: one.needed)
-    if load.needed <= processors:
-        return None
+    load = max(loads, key=lambda one: (one.needed, one.games))
     return load._replace(concurrency=min(one.concurrency for one in loads))
 
 
@@ -303,7 +310,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
         return ""
     say = console("elolab.arena")
     harm = say("overload.harm_clock" if load.is_on_wall_clock else "overload.harm")
-    remedy = f"overload.remedy_{where}" if load.concurrency else "overload.remedy_threads"
+    remedy = f"overload.remedy_{where if load.concurrency else 'pondering' if load.ponders else 'threads'}"
     return say(
         "overload.warning", processors=load.processors, games=load.games, threads=load.threads, needed=load.needed,
         pondering=say("overload.pondering" if load.ponders else "overload.no_pondering"), harm=harm,
@@ -316,7 +323,7 @@ def overload_reason(load: Load) -> str:
     remedy = (
         f"use {argument('concurrency', load.concurrency)} or less"
         if load.concurrency
-        else "give engines fewer threads, or switch pondering off"
+        else "give engines fewer threads" + ", or switch pondering off" * load.ponders
     )
     return (
         f"too few processors: {load.games} games at a time, {load.threads} thread{'s' * (load.threads > 1)} per engine"

@@ -116,8 +116,14 @@ def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) ->
     line = ["match", *PLAYERS, "--pairs", "1", "--each", "ponder", "--limit", "clock=10+0.1", "--dry-run", "--json"]
     line.append("--oversubscribe")
     assert main([*line, "--concurrency", "4"]) == 0
-    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    data = json.loads(capsys.readouterr().out)
+    (warning,) = data["warnings"]
     assert "2 games at a time, with 1 thread per engine and pondering, need 4 processors" in warning
+    plan = data["machine"]
+    assert (plan["games"], plan["busy"], plan["hashes"]) == (2, 4, 2 * plan["hash"]), "each game takes two slots"
+    assert main([*line, "--concurrency", "1"]) == 0
+    plan = json.loads(capsys.readouterr().out)["machine"]
+    assert (plan["games"], plan["busy"]) == (1, 2)
     assert main([*line, "--concurrency", "1", "--affinity", "0"]) == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
     assert "and pondering, needs 2 processors, but the machine has 1" in warning
