@@ -46,9 +46,8 @@ Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curv
 unequally on the two sides of the maximum, this loses Elo in proportion to ``curvature * width**4``. The exponents
 minimise the sum of both losses.
 """
-FIRST_WIDTH = 0.3
-"""Half width of settings pairs in the first round, as a fraction of the range."""
-MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
+FIRST_WIDTH, MAX_WIDTH = 0.3, 0.35
+"""Half width of settings pairs in the first round, and the largest half width later, as fractions of the range."""
 END_SHARE = 0.25
 """Minimum distance from the ends of a range to the middle between two sets of values that play each other.
 
@@ -217,7 +216,7 @@ def half_width(pairs: int, curvature: float) -> float:
     """
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
-    return min(max(HALF_WIDTH * by_pairs * by_curvature, MIN_WIDTH), MAX_WIDTH)
+    return min(HALF_WIDTH * by_pairs * by_curvature, MAX_WIDTH)
 
 
 def game_pairs_per_settings_pair(games: int) -> int:
