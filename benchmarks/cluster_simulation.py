@@ -124,7 +124,7 @@ class Costs:
 
 
 FREE = Costs(1.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, ())
-"""Costs of games that last a second, while everything else takes no time."""
+"""Costs if a game takes one second and everything else takes no time."""
 
 
 # What is played
@@ -144,10 +144,10 @@ class Schedule(Protocol):
         """Number of games that may have begun by now. They are the games with the lowest numbers, from 0 on."""
 
     def ended(self, games: Sequence[int]) -> float:
-        """Note that games are stored; return for how many seconds the client works before further games may begin."""
+        """Record that games are stored; returns how many seconds the client works before further games may begin."""
 
     def known(self) -> None:
-        """Note that the client has done the work that ``ended`` announced, so that further games may begin."""
+        """Record that the client has finished the work after ``ended``, so that further games may begin."""
 
     @property
     def is_over(self) -> bool:

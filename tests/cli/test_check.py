@@ -40,7 +40,7 @@ def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]
     assert [line[:10] for line in lines] == [" pass     "] * 3 + [" n/a      "]
     assert lines[2].endswith(": the program counts ranks from 1")
     assert lines[3].endswith("(UCI has no command for this)")
-    assert summary == "The protocol is kept: 3 passed, 0 failed, 0 against advice, 1 not applicable."
+    assert summary == "Protocol followed: 3 passed, 0 failed, 0 against advice, 1 not applicable."
 
 
 @pytest.mark.integration
@@ -52,7 +52,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
     assert lines[start + 1].strip() == "The program searched to depth 2; the limit was depth 1."
     assert lines[start + 3].endswith(" > go depth 1")
     assert " < info depth 2 " in lines[start + 4]
-    assert lines[-1].startswith("The protocol is broken: 2 passed, 1 failed, ")
+    assert lines[-1].startswith("Protocol violated: 2 passed, 1 failed, ")
 
 
 @pytest.mark.integration
@@ -70,7 +70,7 @@ def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[st
     assert any("cannot find my network file" in line for line in lines)
     assert not any("n/a" in line for line in lines)
     assert lines[-2] == "2 checks were not tried, because they need a check that failed."
-    assert lines[-1] == "The protocol is broken: 0 passed, 1 failed, 0 against advice, 2 not applicable."
+    assert lines[-1] == "Protocol violated: 0 passed, 1 failed, 0 against advice, 2 not applicable."
 
 
 @pytest.mark.integration

@@ -108,7 +108,7 @@ class Hill:
         """The hill at the target limit. Its terms are the first terms of this hill."""
 
     def effects_of(self, place: int) -> slice:
-        """Slice of the model's effects of choices with the effects of the choices of dimension ``place``."""
+        """Part of ``effects`` that belongs to the choices of dimension ``place``, as a slice from 0 on."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
