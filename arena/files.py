@@ -66,8 +66,9 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
         os.replace(temporary, target)
     except OSError as error:
         _remove(temporary)
-        reason = "the disk is full; free some space" if error.errno in FULL_DISK_ERRORS else str(error.strerror)
-        raise FileError(f"{path}: cannot be written: {reason}") from None
+        is_full = error.errno in FULL_DISK_ERRORS
+        reason, remedy = ("the disk is full", "free some space") if is_full else (str(error.strerror), "")
+        raise FileError(f"{path}: cannot be written: {reason}", remedy) from None
     except BaseException:
         _remove(temporary)
         raise

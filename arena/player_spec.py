@@ -76,7 +76,7 @@ class PlayerReader:
         Raises ``UserError`` with one line for the first mistake.
         """
         if not isinstance(entry, Mapping):
-            raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table; expected [[players]]")
+            raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table", "expected [[players]]")
         entry = self.resolved(entry, where)
         if isinstance(entry.get("name"), str) and entry["name"].isprintable():
             where = f"{where} ({entry['name']})"
@@ -85,7 +85,7 @@ class PlayerReader:
         table = Table(entry, where, keys_of(protocol))
         if "limit" not in table and self.limits is None:
             raise ConfigurationError(
-                f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}"
+                f"{where}: no limit, neither here nor for all players", f"expected limit = {GRAMMAR!r}"
             )
         limits = read_limits(table, self.limits, own_level=protocol.has_own_level)
         ponder = table.get("ponder", self.ponder)
@@ -130,7 +130,7 @@ class PlayerReader:
             try:
                 return self.finder.protocol_of(command_of(table), _directory(table), self.game or None, seconds)
             except DetectionError as error:
-                raise DetectionError(f"{where}: {error.args[0]}", error.args[1]) from None
+                raise DetectionError.at(where, error) from None
         name = entry.get("protocol", DEFAULT_PROTOCOL)
         if name not in PROTOCOLS:
             expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)
@@ -148,7 +148,7 @@ def read_players(entries: Sequence[object], where: str, reader: PlayerReader) ->
         place = f"{where}: player {index + 1}"
         player = reader.read(entry, place)
         if any(player.name == other.name for other in players):
-            raise ConfigurationError(f"{place}: name = {player.name!r} is taken; give the player another name")
+            raise ConfigurationError(f"{place}: name = {player.name!r} is taken", "give the player another name")
         players.append(player)
     if len(players) < 2:
         raise ConfigurationError(f"{where}: one player ({players[0].name}), expected at least two [[players]]")
@@ -191,24 +191,25 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
             continue
         limits = player.limits
         place = f"{where}: player {player.name!r}"
-        if problem := pondering_problem(player):
-            raise ConfigurationError(f"{place}: {problem}")
+        if mistake := pondering_mistake(player):
+            raise ConfigurationError.at(place, mistake)
         for other in players:
             kind = other.limits.clock_kind if other.limits.is_timed else "no"
             if limits.clock_kind != "wall" and kind != limits.clock_kind:
                 raise ConfigurationError(
                     f"{place}: ponder = true, but its limit {str(limits)!r} is on the {limits.clock_kind} clock and "
-                    f"{other.name!r} plays on {kind} clock; put all players on that clock, or leave ponder out"
+                    f"{other.name!r} plays on {kind} clock",
+                    "put all players on that clock, or leave ponder out",
                 )
 
 
-def pondering_problem(player: PlayerSpec) -> str:
-    """The reason why a player cannot ponder with its own limit; empty if it can, or if its key ``ponder`` is off."""
+def pondering_mistake(player: PlayerSpec) -> ConfigurationError | None:
+    """The error for a player that cannot ponder with its own limit; ``None`` if it can, or if ``ponder`` is off."""
     if not player.ponder or player.limits.is_timed:
-        return ""
-    return (
-        f"ponder = true, but its limit {str(player.limits)!r} has no time; give it a clock or a move_time, or leave "
-        "ponder out"
+        return None
+    return ConfigurationError(
+        f"ponder = true, but its limit {str(player.limits)!r} has no time",
+        "give it a clock or a move_time, or leave ponder out",
     )
 
 
@@ -217,22 +218,22 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
         owners = [other for other in protocols() if key in keys_of(other)]
         if not owners:  # no kind of player has this key; it may be misspelled
             every = dict.fromkeys(known for other in protocols() for known in keys_of(other))
-            hint = home_of(str(key), keys_of(protocol)) or nearest(str(key), every)
-            if not hint:
-                hint = f"; expected one of {', '.join(keys_of(protocol))}"
+            remedy = home_of(str(key), keys_of(protocol))
+            hint = "" if remedy else nearest(str(key), every)
+            if not remedy and not hint:
+                remedy = f"expected one of {', '.join(keys_of(protocol))}"
                 if protocol.has_options:
-                    hint += f"; an option of the engine belongs in {entry_of_table('options', str(key))}"
-            raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
+                    remedy += f"; an option of the engine belongs in {entry_of_table('options', str(key))}"
+            raise ConfigurationError(f"{where}: unknown key {key!r}{hint}", remedy)
         if protocol in owners:
             continue
         if not protocol.is_external:
-            remedy = "add command = ... or remove it"
-            raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
+            raise ConfigurationError(f"{where}: {key} is a key of an external engine", "add command = ... or remove it")
         names = [owner.name for owner in owners]
         listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
         kind = f"engines over {listed}" if owners[0].is_external else owners[0].title
         raise ConfigurationError(
-            f"{where}: {key} is a key of {kind}; external engines over {protocol.name} take {protocol.remedy}"
+            f"{where}: {key} is a key of {kind}", f"external engines over {protocol.name} take {protocol.remedy}"
         )
 
 
@@ -249,11 +250,11 @@ def read_limits(table: Table, default: Limits | None = None, key: str = "limit",
         return Limits()
     if text == OWN_LEVEL:
         able = " or ".join(other.title for other in protocols() if other.has_own_level)
-        raise table.error(key, f"{GRAMMAR}; only players over {able} can have their own level")
+        raise table.error(key, GRAMMAR, f"only players over {able} can have their own level")
     try:
         return Limits.parse(text)
     except UserError as error:
-        raise ConfigurationError(f"{table.where}: {error}") from None
+        raise ConfigurationError.at(table.where, error) from None
 
 
 def _player_name(table: Table, default: str) -> str:
@@ -268,7 +269,7 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
     try:
         overrides = load_preset(preset, game, beside)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{table.where}: {error}") from None
+        raise ConfigurationError.at(table.where, error) from None
     overrides |= by_canonical_name(table["set"], table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
@@ -389,7 +390,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
             program, _, words = word.partition(" ")
             if words and Path(program).is_file():
                 found += f"; with arguments it is {argument('engine', f'cmd={program} args={shlex.quote(words)}')}"
-            raise ConfigurationError(f"player {word!r}: {found}; a player is {PLAYER_KINDS}") from None
+            raise ConfigurationError(f"player {word!r}: {found}", f"a player is {PLAYER_KINDS}") from None
         otherwise = _other_meaning(word, engines)
         if Path(word).suffix != ".toml":
             otherwise += "; no program of that name is installed either (to play one elsewhere, give its path)"
@@ -399,7 +400,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
     except ConfigurationError as error:
         if path.suffix == ".toml":
             raise
-        raise ConfigurationError(f"{error}; if it is a program, make it executable: chmod +x {path}") from None
+        raise ConfigurationError(f"{error}", f"if it is a program, make it executable: chmod +x {path}") from None
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:

@@ -23,14 +23,13 @@ from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import (
     OFF,
-    AffinityError,
     PlayerLoad,
     largest_load,
+    memory_error,
     memory_load,
     memory_megabytes,
-    memory_text,
     overload,
-    overload_reason,
+    overload_error,
     overload_text,
     processor_count,
     shares,
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from elolab.arena.play.executor import Runner
     from elolab.engine.engine import StopFlag
 
-_OVERSUBSCRIBE = f"or permit it with {argument('oversubscribe')}"
 _WITHOUT_CLUSTER = f"leave it out, or play without {argument('cluster')}"
 MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, otherwise {OTHER_FOLDER}"
 OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
@@ -457,10 +455,7 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
         from elolab.arena.play.dialogue_log import check_log_folder
 
         check_log_folder(Path(log))
-    try:
-        shares(affinity, concurrency)
-    except AffinityError as error:
-        raise RunError(str(error)) from None
+    shares(affinity, concurrency)
 
 
 def check_clocks(
@@ -481,11 +476,11 @@ def check_clocks(
         )
     if cluster is None or wall_clock_on_cluster:
         return
-    from elolab.arena.cluster.site import clock_problem
+    from elolab.arena.cluster.site import clock_mistake
 
     for side in purpose.sides:
-        if problem := clock_problem(side.limits):
-            raise RunError(f"{purpose.source}: {side.place}: {problem}")
+        if mistake := clock_mistake(side.limits):
+            raise RunError.at(f"{purpose.source}: {side.place}", mistake)
 
 
 def overload_warning(
@@ -504,11 +499,12 @@ def overload_warning(
     games = largest_load(purpose.sides, concurrency, processors).games
     memory = memory_load(purpose.sides, games, memory_megabytes())
     if not oversubscribe:
+        permit = f"; or permit it with {argument('oversubscribe')}"
         if memory.is_too_large:
-            raise RunError(f"{purpose.source}: {memory_text(memory)}", _OVERSUBSCRIBE)
+            raise RunError.at(purpose.source, memory_error(memory, permit))
         if load is not None and load.is_on_wall_clock:
-            raise RunError(f"{purpose.source}: {overload_reason(load)}", _OVERSUBSCRIBE)
-    return " ".join(filter(None, (overload_text(load), memory_text(memory) if memory.is_too_large else "")))
+            raise RunError.at(purpose.source, overload_error(load, permit))
+    return " ".join(filter(None, (overload_text(load), str(memory_error(memory)) if memory.is_too_large else "")))
 
 
 def _processors_of(affinity: str, concurrency: int) -> int:

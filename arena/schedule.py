@@ -216,7 +216,8 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
         if (repeating := _repeating_players(spec)) is not None:
             raise ScheduleError(
                 f"{spec.source}: opening_reuse = true: {repeating[0]!r} and {repeating[1]!r} would repeat their games, "
-                "because neither has a clock or a time per move; give one of them a clock, or play fewer pairs"
+                "because neither has a clock or a time per move",
+                "give one of them a clock, or play fewer pairs",
             )
     elif needed > len(part):
         half = "" if part.name == "all" else f"{part.name} half of the "
@@ -224,8 +225,8 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
         again = "" if _repeating_players(spec) else f", or play them again with {reuse}"
         raise ScheduleError(
             f"{spec.source}: {format_of(spec).pairs_text(spec)} needs {needed} different openings, but the "
-            f"{half}suite {spec.openings!r} has {len(part)}; play fewer pairs or give a larger suite "
-            f"(elolab openings generate){again}"
+            f"{half}suite {spec.openings!r} has {len(part)}",
+            f"play fewer pairs or give a larger suite (elolab openings generate){again}",
         )
     return tuple(itertools.islice(itertools.cycle(order), needed))
 

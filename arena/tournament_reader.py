@@ -87,12 +87,12 @@ def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
     ``kind`` is the name of the chosen format.
     """
     if table.data.get("rounds", 1) != 1 and not chosen.has_rounds:
-        raise table.error("rounds", f"none with format = {kind!r}; give more pairs")
+        raise table.error("rounds", f"none with format = {kind!r}", "give more pairs")
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
         if key in table and key not in chosen.keys:
             owners = " or ".join(repr(name) for name, other in FORMATS.items() if key in other.keys)
             raise ConfigurationError(
-                f"{table.where}: {key} is a key of format = {owners}, not of {kind!r}; leave it out"
+                f"{table.where}: {key} is a key of format = {owners}, not of {kind!r}", "leave it out"
             )
 
 
@@ -101,8 +101,7 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
     most = chosen.most_rounds(players)
     if most is not None and rounds > most and table.data.get("repeats") is not True:
         raise table.error(
-            "rounds",
-            f"at most {most} for {players} players, of whom no two meet twice; or add repeats = true",
+            "rounds", f"at most {most} for {players} players, of whom no two meet twice", "or add repeats = true"
         )
     return rounds
 
@@ -147,7 +146,7 @@ def read_rules(table: Table, game: str) -> Rules:
     section = table.table("rules")
     standard = asdict(game_named(game).standard_rules)
     if standard["repetition"] == "draw" and section.data.get("repetition") in REPETITION_RULES[1:]:
-        raise section.error("repetition", f"'draw' in {game}, where every repetition is a draw; leave the key out")
+        raise section.error("repetition", f"'draw' in {game}, where every repetition is a draw", "leave the key out")
     return Rules(**{name: section.get(name, value) for name, value in standard.items()})
 
 
@@ -160,10 +159,10 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
     contract = game_named(game)
     if not contract.score_unit and section.data.get("solved_empties", 0) != 0:
         able = " and ".join(name for name in GAMES if game_named(name).score_unit)
-        raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
+        raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved", f"the key is for {able}")
     if tablebases := section.data.get("tablebases"):
         if not contract.has_tablebases:
-            raise section.error("tablebases", f"none in {game}; the key is for chess")
+            raise section.error("tablebases", f"none in {game}", "the key is for chess")
         if isinstance(tablebases, str):
             try:
                 open_tablebases(tablebases)

@@ -14,7 +14,7 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``MatchedStudy``, ``Trials``,
   ``PlayedAblation``, ``Recommended``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for
   annotations; ``help()`` explains their attributes and columns;
-- ``UserError``: the error for wrong input, one line that names the remedy.
+- ``UserError``: the error for wrong input; ``problem`` states the mistake, ``remedy`` what to do (may be empty).
 
 The page ``docs/python.md`` has examples of all of them.
 """

@@ -149,7 +149,7 @@ def find_command(name: str) -> Command:
 
     hint = nearest(name, [command.name for command in COMMANDS])
     kind = "option" if name.startswith("-") else "command"
-    raise UserError(f"unknown {kind} {name!r}{hint}; elolab --help lists the commands")
+    raise UserError(f"unknown {kind} {name!r}{hint}", "elolab --help lists the commands")
 
 
 def help_text() -> str:

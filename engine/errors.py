@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Self
 
 _ARGUMENT = re.compile("\0(\\w+)=([^\0]*)\0")
 
@@ -41,6 +42,11 @@ class UserError(Exception):
     def __init__(self, problem: str, remedy: str = "") -> None:
         super().__init__(problem, remedy)
 
+    @classmethod
+    def at(cls, place: str, error: UserError) -> Self:
+        """Error of this class with the problem and remedy of ``error``; the text ``place`` precedes the problem."""
+        return cls(f"{place}: {error.args[0]}", error.args[1])
+
     @property
     def problem(self) -> str:
         """Text that describes the mistake and its place."""
@@ -66,6 +72,6 @@ class MoveError(UserError):
 class WrongMoveError(MoveError):
     """A move of a game that cannot be read or is not legal; ``number`` is its index in the game, from 0."""
 
-    def __init__(self, number: int, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, number: int, problem: str, remedy: str = "") -> None:
+        super().__init__(problem, remedy)
         self.number = number

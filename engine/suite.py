@@ -83,19 +83,21 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
             continue
         where = f"{path}: line {number}"
         if MOVES in position.split():
-            raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
+            raise ConfigurationError(
+                f"{where}: a line has no moves but the best ones", "give the position they lead to"
+            )
         best, avoided = (operations.get(name, "").split() for name in ("bm", "am"))
         if not best and not avoided:
-            raise ConfigurationError(f'{where}: no best move; expected FEN; bm MOVE; id "name";')
+            raise ConfigurationError(f"{where}: no best move", 'expected FEN; bm MOVE; id "name";')
         try:
             board = contract.position(position)
             wrong = _named(board, avoided)
             moves = [move for move in _named(board, best) or board.legal_moves() if move not in wrong]
         except UserError as error:
-            raise ConfigurationError(f"{where}: {error}") from None
+            raise ConfigurationError.at(where, error) from None
         found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, tuple(moves)))
     if not found:
-        raise ConfigurationError(f'{path}: no positions in it; expected lines like FEN; bm MOVE; id "name";')
+        raise ConfigurationError(f"{path}: no positions in it", 'expected lines like FEN; bm MOVE; id "name";')
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ import inspect
 import re
 import statistics
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -162,6 +162,61 @@ def test_sentences_are_short(page: Path) -> None:
     lengths = [length(one) for one in sentences(page.read_text("utf-8")) if one.endswith((".", ":"))]
     assert statistics.mean(lengths or [0]) <= MEAN
     assert max(lengths, default=0) <= LONGEST
+
+
+REMEDY = re.compile(
+    r"; (?:[\"']\s*f?[\"'])?(?:add|change|check|choose|convert|correct|expected|fix|give|leave|look|make|move|name|pip|"
+    r"play|put|remove|rename|restore|save|set|split|use|write)\b"
+)
+"""A remedy after a problem in one text, or in two that Python joins; ``UserError`` takes it as its second argument."""
+
+
+def user_errors(sources: Iterable[str]) -> set[str]:
+    """Names of ``UserError`` and of all classes below it."""
+    bases = dict(found for source in sources for found in re.findall(r"^class (\w+)\((\w+)\):", source, re.MULTILINE))
+    known = {"UserError"}
+    while more := {name for name, base in bases.items() if base in known} - known:
+        known |= more
+    return known
+
+
+def inline_remedies(source: str, errors: Collection[str]) -> list[str]:
+    """Line and text of each problem with a remedy inside, in calls of ``errors`` and of methods called ``error``."""
+    if not REMEDY.search(source):
+        return []
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and (name in errors or name == "error"):
+            place = int(name in ("error", "WrongMoveError"))  # these take a key, or a place in the text, before it
+            found += [
+                f"{node.lineno}: {text}" for one in node.args[place:][:1] if REMEDY.search(text := ast.unparse(one))
+            ]
+    return found
+
+
+def test_an_error_has_its_remedy_apart_from_the_problem() -> None:
+    paths = [path for part in ("engine", "arena", "tuning", "elolab") for path in sorted((ROOT / part).rglob("*.py"))]
+    sources = {path: path.read_text("utf-8") for path in paths}
+    errors = user_errors(sources.values())
+    found = [f"{path.relative_to(ROOT)}:{one}" for path in paths for one in inline_remedies(sources[path], errors)]
+    assert not found, "\n".join(found)
+
+
+def test_inline_remedies_are_found() -> None:
+    errors = user_errors(
+        ["class FileError(UserError):\n    pass\nclass DiskError(FileError):\n", "class Other(Exception):\n"]
+    )
+    assert errors == {"UserError", "FileError", "DiskError"}
+    source = """
+raise DiskError(f"{path}: full; "
+                f"give {other}")
+raise table.error("pairs", "none; leave it out")
+raise DiskError("full", "save it; give another")
+raise Other("full; give another")
+raise DiskError("full; the rest is stored")
+"""
+    assert [one.partition(":")[0] for one in inline_remedies(source, errors)] == ["2", "4"]
 
 
 def test_faults_are_found() -> None:

@@ -183,7 +183,7 @@ def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{table.where}: base: {error}") from None
+        raise ConfigurationError.at(f"{table.where}: base", error) from None
     own = by_canonical_name(table["set"], f"{table.where}: [set]")
     resolve(own, f"{table.where}: [set]", game)
     values = resolve({**overrides, **own}, table.where, game)
@@ -194,8 +194,8 @@ def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEng
     """Read ``[engine]`` and ``[builds]``; return the engine, the base's name and the base's settings."""
     if "base" in table:
         raise ConfigurationError(
-            f"{table.where}: base names a preset of the built-in engine; remove it: an external engine starts from the "
-            "options in [engine] and the values in [set]"
+            f"{table.where}: base names a preset of the built-in engine",
+            "remove it: an external engine starts from the options in [engine] and the values in [set]",
         )
     engine = read_external(table, game, limits)
     values = read_settings(table, engine)

@@ -54,7 +54,8 @@ class EngineCheck:
             if os.path.samefile(programs[one], programs[other]):
                 raise ConfigurationError(
                     f"{self._conditions.source}: [builds]: {one} and {other} are the same program "
-                    f"({os.path.realpath(programs[one])}) with the same arguments; give another command to one"
+                    f"({os.path.realpath(programs[one])}) with the same arguments",
+                    "give another command to one",
                 )
             if filecmp.cmp(programs[one], programs[other], shallow=False):
                 print(f"elolab: {console('elolab.tuning')('console.same_content', one=one, other=other)}", file=stream)
@@ -111,8 +112,7 @@ class EngineCheck:
             try:
                 self._announced[player] = _announced_by(player, conditions.game)
             except PlayerFault as fault:
-                hint = other_protocol(player)
-                raise PlayerError(f"{self._place(build)}: {fault.text}{'; ' if hint else ''}{hint}") from None
+                raise PlayerError(f"{self._place(build)}: {fault.text}", other_protocol(player)) from None
         return self._announced[player]
 
     def _place(self, build: str) -> str:

@@ -144,12 +144,12 @@ class ExternalEngine:
                 places = " or ".join(f"{{{name}}} in {key}" for key in ("command", *_line_keys(player)))
                 known = nearest(name, self.placeholders | ({BUILD} if self.has_builds else set()))
                 raise ConfigurationError(
-                    f"{where}: {name} is not a setting: {protocol.title} has no options; expected the "
-                    f"placeholder {places}{known}"
+                    f"{where}: {name} is not a setting: {protocol.title} has no options",
+                    f"expected the placeholder {places}{known}",
                 )
             if any(own.lower() == name.lower() for own, _ in player.options):
                 raise ConfigurationError(
-                    f"{where}: {name} belongs to the build {build!r} ([builds.{build}]); remove one of the two"
+                    f"{where}: {name} belongs to the build {build!r} ([builds.{build}])", "remove one of the two"
                 )
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
@@ -162,7 +162,7 @@ class ExternalEngine:
             name = self.own_name(word)
             twin = next((other for other in found if other.lower() == name.lower() and self.is_option(other)), None)
             if twin is not None and self.is_option(name):
-                raise ConfigurationError(f"{where}: {twin} and {word} are the same option; give one")
+                raise ConfigurationError(f"{where}: {twin} and {word} are the same option", "give one")
             found[name] = self.check(name, value, where)
         return found
 
@@ -176,8 +176,8 @@ class ExternalEngine:
             if missing is not None:
                 place = f"{where}: [builds.{build}]" if build else f"{where}: [engine]"
                 raise ConfigurationError(
-                    f"{place}: nothing fills {{{missing}}}; give {missing} a value in {tables} ({{{{{missing}}}}} is "
-                    "the text itself)"
+                    f"{place}: nothing fills {{{missing}}}",
+                    f"give {missing} a value in {tables} ({{{{{missing}}}}} is the text itself)",
                 )
 
     def content(self) -> dict[str, Any]:
@@ -252,10 +252,10 @@ def _build_entries(table: Table) -> list[tuple[str, Any]]:
     builds = table["builds"]
     if len(builds) < 2:
         raise table.error(
-            "builds", "a table of at least two builds, name = command; for one build give [engine] command"
+            "builds", "a table of at least two builds, name = command", "for one build give [engine] command"
         )
     if "command" in table.table("engine"):
-        raise ConfigurationError(f"{table.where}: [engine]: command is given by [builds] too; remove one of the two")
+        raise ConfigurationError(f"{table.where}: [engine]: command is given by [builds] too", "remove one of the two")
     for name in builds:
         if not name.strip() or not name.isprintable() or len(name) > MAX_BUILD_NAME:
             raise ConfigurationError(
@@ -278,5 +278,5 @@ def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
     known = {name.lower() for name, _ in engine.options}
     repeated = next((name for name in given if name.lower() in known), None)
     if repeated is not None:
-        raise ConfigurationError(f"{table.where}: [set]: {repeated} is among the options of [engine] too; remove one")
+        raise ConfigurationError(f"{table.where}: [set]: {repeated} is among the options of [engine] too", "remove one")
     return {**build, **dict(engine.options), **given}

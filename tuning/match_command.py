@@ -70,7 +70,7 @@ class MatchCommand:
         if unknown is not None or missing is not None:
             problem = f"{{{missing}}} is missing" if unknown is None else f"there is no {{{unknown}}}"
             raise ConfigurationError(
-                f"{where}: command = {command!r}: {problem}; expected {{a}}, {{b}}, {{pairs}} and perhaps {{seed}}"
+                f"{where}: command = {command!r}: {problem}", "expected {a}, {b}, {pairs} and perhaps {seed}"
             )
 
     def __call__(self, one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed: int) -> tuple[int, ...]:
@@ -153,15 +153,16 @@ def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
     if len(counts) in (3, 5) and all(isinstance(one, int) and one >= 0 for one in counts):
         played = sum(counts) if len(counts) == 5 else sum(counts) / 2
         if played != pairs:
-            raise UserError(f"the match returned {counts}, which are {played:g} pairs; expected {pairs}")
+            raise UserError(f"the match returned {counts}, which are {played:g} pairs", f"expected {pairs}")
         if len(counts) == 5:
             return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
         games = [score for score, count in zip((1.0, 0.5, 0.0), counts, strict=True) for _ in range(count)]
         random.Random(seed).shuffle(games)
         return Pentanomial.from_pairs(zip(games[::2], games[1::2], strict=True))
     raise UserError(
-        f"the match returned {result!r}; expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
-        "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1"
+        f"the match returned {result!r}",
+        "expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
+        "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1",
     )
 
 

@@ -188,8 +188,8 @@ def read_openings(
         name = "" if part == "all" else f"{part} half of the "
         raise RunError(
             f"{conditions.source}: {key} = {pairs} needs as many different openings, but the {name}suite "
-            f"{conditions.openings!r} has {len(half)}; play fewer pairs or give a larger suite "
-            "(elolab openings generate)"
+            f"{conditions.openings!r} has {len(half)}",
+            "play fewer pairs or give a larger suite (elolab openings generate)",
         )
     order = half.order(conditions.seed)[:pairs]
     suite.check(order)

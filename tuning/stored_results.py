@@ -32,7 +32,7 @@ def result_in(directory: Path) -> Any:
     for a result.
     """
     if not (directory / STORE_NAME).is_file():
-        raise RunError(f"{directory}: no run in it (there is no {STORE_NAME}); name the folder of a run")
+        raise RunError(f"{directory}: no run in it (there is no {STORE_NAME})", "name the folder of a run")
     with Store(directory, read_only=True) as store:
         known = store.metadata_names()
         kind = next((kind for kind in _READERS if kind in known), None)
@@ -42,8 +42,8 @@ def result_in(directory: Path) -> Any:
         recorded = store.metadata(name)
         if recorded is None:
             raise RunError(
-                f"{directory}: an older version of elolab began this run without recording its specification; give the "
-                "original command again"
+                f"{directory}: an older version of elolab began this run without recording its specification",
+                "give the original command again",
             )
         with _copied(store) as copy:
             return read(recorded, copy, directory)

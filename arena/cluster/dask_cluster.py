@@ -118,10 +118,11 @@ class DaskSite(Site):
             reasons = [f"{worker.name}: {worker.reason}" for worker in self._refused.values()]
         if waited < PATIENCE_SECONDS and (self._had_workers or not reasons):
             return {}
-        why = f"none of its workers is suitable: {'; '.join(reasons)}" if reasons else (
-            f"it has had no workers for {waited:.0f} s; start some with: dask worker {self._address}"
-        )  # fmt: skip
-        raise ClusterError(f"{argument('cluster', self._address)}: {why}", "the games stored before are safe")
+        where, safe = argument("cluster", self._address), "the games stored before are safe"
+        if reasons:
+            raise ClusterError(f"{where}: none of its workers is suitable: {'; '.join(reasons)}", safe)
+        start = f"start some with: dask worker {self._address}"
+        raise ClusterError(f"{where}: it has had no workers for {waited:.0f} s", f"{start}; {safe}")
 
     def refused(self) -> Mapping[str, RefusedWorker]:
         with self._lock:

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.cluster.scaling import LimitScaling
 from elolab.arena.cluster.sent_files import files_to_send, platform_name, read_file
-from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
+from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_mistake
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
 from elolab.arena.players.processors import (
     PlayerLoad,
+    memory_error,
     memory_load,
-    memory_text,
     overload,
     overload_text,
 )
@@ -317,8 +317,8 @@ class ClusterRunner(Runner):
         """
         for job in jobs:
             for player in () if job is None else (job.first, job.second):
-                if not self._wall_clock and (problem := clock_problem(player.limits)):
-                    raise ClusterError(f"player {player.name!r}: {problem}")
+                if not self._wall_clock and (mistake := clock_mistake(player.limits)):
+                    raise ClusterError.at(f"player {player.name!r}", mistake)
             if job is None or not _has(job, self.unavailable):
                 yield job
 
@@ -430,9 +430,9 @@ class ClusterRunner(Runner):
         if load is not None and load.is_on_wall_clock and not self._oversubscribe:
             self._site.refuse(worker, overload_text(load, "worker"))
         elif memory.is_too_large and not self._oversubscribe:
-            self._site.refuse(worker, memory_text(memory))
+            self._site.refuse(worker, str(memory_error(memory)))
         else:
-            for text in (overload_text(load, "worker"), memory_text(memory) if memory.is_too_large else ""):
+            for text in (overload_text(load, "worker"), str(memory_error(memory)) if memory.is_too_large else ""):
                 if text:
                     self._remark(f"{worker.name}: {text}")
 
@@ -525,7 +525,8 @@ class ClusterRunner(Runner):
             raise ClusterError(
                 f"the game of {fatal.first.name!r} against {fatal.second.name!r} from opening "
                 f"{fatal.opening.name!r}: {MOST_LOSSES} workers ended while they played it alone, the last of them "
-                f"{worker.name}; look at that worker's log and memory, then give the same command to go on"
+                f"{worker.name}",
+                "look at that worker's log and memory, then give the same command to go on",
             )
 
     def _remark(self, text: str) -> None:

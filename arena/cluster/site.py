@@ -14,20 +14,20 @@ from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.limits import Limits
 
 
-def clock_problem(limits: Limits) -> str:
-    """The reason why games with these limits need the user's permission to run on workers; empty if they need none."""
-    if not limits.is_on_wall_clock:
-        return ""
-    return (
-        f"{limits} is a wall clock, and other games on a worker take their part of its time; use cpu or node_clock=N, "
-        f"or allow it with {argument('wall_clock_on_cluster')}"
-    )
-
-
 class ClusterError(UserError):
     """Raised when workers cannot play the games; the message names the scheduler, worker or player, and the remedy."""
 
     exit_code = 1
+
+
+def clock_mistake(limits: Limits) -> ClusterError | None:
+    """The error for games that run on workers only with the user's permission; ``None`` for limits that need none."""
+    if not limits.is_on_wall_clock:
+        return None
+    return ClusterError(
+        f"{limits} is a wall clock, and other games on a worker take their part of its time",
+        f"use cpu or node_clock=N, or allow it with {argument('wall_clock_on_cluster')}",
+    )
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class ExecutorSite(Site):
     def refuse(self, worker: Worker, reason: str) -> None:
         """Raise ``ClusterError``, because there is no other worker."""
         raise ClusterError(
-            f"{worker.name}: {reason}; every game stored before is safe: give the same command with an executor whose "
-            "processes have this elolab"
+            f"{worker.name}: {reason}",
+            "every game stored before is safe: give the same command with an executor whose processes have this elolab",
         )
 
     def is_loss(self, error: BaseException) -> bool:

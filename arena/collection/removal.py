@@ -28,20 +28,22 @@ def check(folders: Sequence[Path]) -> None:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
         if folder.is_symlink():
-            raise RemovalError(f"{folder}: a link; give the folder {os.readlink(folder)} itself")
+            raise RemovalError(f"{folder}: a link", f"give the folder {os.readlink(folder)} itself")
         runs = _runs_of(folder)
         if not runs:
             inside = run_folders(folder)[:1]
-            hint = f"; give its runs one by one, such as {inside[0]}" if inside else ""
-            raise RemovalError(f"{folder}: contains no run, so elolab does not remove it{hint}")
+            remedy = f"give its runs one by one, such as {inside[0]}" if inside else ""
+            raise RemovalError(f"{folder}: contains no run, so elolab does not remove it", remedy)
         if Path.cwd().is_relative_to(os.path.realpath(folder)):
-            raise RemovalError(f"{folder}: the current folder is this one or inside it; change to another folder first")
+            raise RemovalError(
+                f"{folder}: the current folder is this one or inside it", "change to another folder first"
+            )
         for run in {folder, *runs}:
             inside_it = sorted(other.name for other in run.iterdir() if other.is_dir() and other not in runs)
             others = [name for name in inside_it if name not in OWN_FOLDERS]
             if others:
                 raise RemovalError(
-                    f"{run}: contains a folder {others[0]!r} that does not belong to the run; move it elsewhere"
+                    f"{run}: contains a folder {others[0]!r} that does not belong to the run", "move it elsewhere"
                 )
 
 

@@ -74,7 +74,7 @@ class EnginesFile:
         """
         if self.path is None:
             raise ConfigurationError(
-                f"{where}: engine {name!r}, but there is no engines file; write {ENGINES_NAME} with a table [{name}]"
+                f"{where}: engine {name!r}, but there is no engines file", f"write {ENGINES_NAME} with a table [{name}]"
             )
         revised = self._at_revision(name) if name not in self.tables else None
         if revised is not None:
@@ -85,7 +85,7 @@ class EnginesFile:
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise ConfigurationError(
-                f"{where}: engine {name!r} is not in {self.path}{nearest(name, self.tables)}; it has {known}"
+                f"{where}: engine {name!r} is not in {self.path}{nearest(name, self.tables)}", f"it has {known}"
             )
         table = Table(self.tables[name], f"{self.path}: engine {name!r}", ANY_PLAYER, knows_all=False)
         table.get("name")
@@ -129,7 +129,7 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
     path = Path(beside_or_here(given, str(folder / "-")))
     if not path.is_file():
         if path.is_dir() or (folder / given).is_dir():
-            raise ConfigurationError(f"{given} is a folder; give the engines file in it")
+            raise ConfigurationError(f"{given} is a folder", "give the engines file in it")
         raise ConfigurationError(f"no engines file {given!r}, neither at that path nor in {folder}")
     return EnginesFile(path)
 

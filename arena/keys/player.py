@@ -38,7 +38,7 @@ MARGIN = schema.declare(
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",
     command=schema.key(
-        schema.TEXT, schema.TEXTS, default=COMPUTED, example="./mine --threads 1",
+        schema.TEXT, schema.TEXTS, default=COMPUTED, example="./mine --threads 1", least=1,
         expected="the engine's program and arguments, a text or a list of texts",
     ),
     source=schema.text(default=COMPUTED, example="./mine@HEAD~1", expected="a repository and a revision, REPO@REV"),

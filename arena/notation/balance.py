@@ -105,7 +105,7 @@ class PlayerJudge:
             score = None
         if score is None:
             raise OpeningError(
-                f"the judge {self._player.name!r} reports no score for {position.text!r}; give a player that does"
+                f"the judge {self._player.name!r} reports no score for {position.text!r}", "give a player that does"
             )
         return score
 

@@ -104,12 +104,12 @@ def _read_positions(lines: Iterable[PositionLine], game: Game) -> Iterator[Entry
     """Read positions as games without moves; an invalid line yields an error."""
     for where, position, name in lines:
         if mistake := moves_mistake(position):
-            yield PortableGameError(f"{where}: {mistake}")
+            yield PortableGameError.at(where, mistake)
             continue
         try:
             start = game.position(position).text
         except UserError as error:
-            yield PortableGameError(f"{where}: {error}")
+            yield PortableGameError.at(where, error)
         else:
             yield PortableGame((("Opening", name),) if name else (), start, ())
 

@@ -50,8 +50,9 @@ def read_moves(
         number = first + error.number
         side = position.game.side_names[number % 2]
         seems = "" if position.game.move_names is algebraic else seeming_notation(words)
-        hint = f"; the moves look like {seems}" if seems else ""
-        raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
+        problem, remedy = error.args
+        remedy = "; ".join(filter(None, (remedy, seems and f"the moves look like {seems}")))
+        raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{problem}", remedy) from None
 
 
 def _played(position: Position, number: int, word: str) -> str:
@@ -63,7 +64,7 @@ def _played(position: Position, number: int, word: str) -> str:
         (move,) = position.game.read_moves(position, [word], "0")
         position.push(move)
     except UserError as error:
-        raise WrongMoveError(number, f": {error}") from None
+        raise WrongMoveError(number, f": {error.args[0]}", error.args[1]) from None
     return move
 
 

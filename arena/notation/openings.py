@@ -219,7 +219,7 @@ def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = 
     except ConfigurationError as error:
         if Path(source).suffix != ".toml":
             raise
-        raise ConfigurationError(f"{source}: openings = {openings!r}: {error}") from None
+        raise ConfigurationError.at(f"{source}: openings = {openings!r}", error) from None
 
 
 def find_suite(name_or_path: str) -> Path:
@@ -320,7 +320,7 @@ def _lines_of(source: ArchiveFile | UserError, game: Game) -> Iterator[PositionL
 
 def _checked_line(game: Game, line: PositionLine) -> Opening:
     if mistake := moves_mistake(line.position):
-        raise OpeningError(f"{line.where}: {mistake}")
+        raise OpeningError.at(line.where, mistake)
     return Opening(_checked(game, line.position, line.where), (), line.name)
 
 
@@ -350,11 +350,11 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
             raise
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:
-            raise OpeningError(f"{line.where}: repeats the position of line {earlier}; remove one of the lines")
+            raise OpeningError(f"{line.where}: repeats the position of line {earlier}", "remove one of the lines")
         numbers.append(number)
         table.append(opening if opening.name else Opening(opening.position, (), f"{stem} {len(table) + 1}"))
     if not table:
-        raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
+        raise OpeningError(f"{where}: no openings in it", "expected one position (FEN) a line")
     return Suite(stem, table.finish())
 
 
@@ -424,11 +424,13 @@ def split_line(line: str) -> tuple[str, str]:
     return position, operations.get("id", "")
 
 
-def moves_mistake(position: str) -> str:
-    """Error message if moves follow the position in an EPD line, as in UCI's ``position`` command; else empty."""
+def moves_mistake(position: str) -> OpeningError | None:
+    """The error if moves follow the position in an EPD line, as in UCI's ``position`` command; else ``None``."""
     if MOVES not in position.split():
-        return ""
-    return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
+        return None
+    return OpeningError(
+        "a line is one position and has no moves", "give the position that they lead to, or games in a file of PGN"
+    )
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
@@ -443,7 +445,7 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
         for move in moves:
             position.push(move)
     except UserError as error:
-        raise OpeningError(f"{where}: {error}") from None
+        raise OpeningError.at(where, error) from None
     _check_open(position, text, where, len(moves))
     return written
 
@@ -452,9 +454,11 @@ def _check_open(position: Position, start: str, where: str, plies: int) -> None:
     """Raise ``OpeningError`` if the game is over at a position, ``plies`` plies after the position ``start``."""
     ending = position.judge(position.game.standard_rules)
     if ending is not None and plies:
-        raise OpeningError(f"{where}: the game is over at ply {plies} ({ending.reason}); give a smaller opening_plies")
+        raise OpeningError(
+            f"{where}: the game is over at ply {plies} ({ending.reason})", "give a smaller opening_plies"
+        )
     if ending is not None:
-        raise OpeningError(f"{where}: {start!r}: the game is over there ({ending.reason}); remove the line")
+        raise OpeningError(f"{where}: {start!r}: the game is over there ({ending.reason})", "remove the line")
 
 
 def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:

@@ -515,9 +515,9 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
             data.decode(encodings[0])
         except UnicodeDecodeError as error:
             line, place = data.count(b"\n", 0, error.start) + first_line, error.start
-        names = {"gb18030": "GBK"}.get(encodings[0], encodings[0])
-        said = f"neither UTF-8 nor {names} text (byte {place}); convert the file first"
-        raise PortableGameError(f"{where}: line {line}: {said}")
+        name = {"gb18030": "GBK"}.get(encodings[0], encodings[0])
+        problem = f"{where}: line {line}: neither UTF-8 nor {name} text (byte {place})"
+        raise PortableGameError(problem, "convert the file first")
     likeliest = max(texts, key=_likelihood) if len(texts) > 1 else texts[0]
     return likeliest.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -642,7 +642,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
         for side in (first, second):
             if not tags.get(side.lower()):
                 expected = " and ".join(sides) + (", or White and Black" if sides[0] != "White" else "")
-                raise PortableGameError(f'{draft.where}: no tag [{side} "name"]; expected {expected}')
+                raise PortableGameError(f'{draft.where}: no tag [{side} "name"]', f"expected {expected}")
         yield PortableResult(
             first=tags[first.lower()],
             second=tags[second.lower()],
@@ -673,10 +673,10 @@ class _GameDraft:
     """Comments, by the number of moves that precede them."""
     result: str | None = None
 
-    def error(self, place: int, said: str) -> PortableGameError:
-        """The error for a mistake at index ``place`` of the text; ``said`` describes the mistake."""
+    def error(self, place: int, problem: str, remedy: str = "") -> PortableGameError:
+        """The error for a mistake at index ``place`` of the text."""
         line = self.first_line + self.text.count("\n", 0, place)
-        return PortableGameError(f"{self.where}, line {line}: {said}")
+        return PortableGameError(f"{self.where}, line {line}: {problem}", remedy)
 
 
 _TOKEN = re.compile(
@@ -755,11 +755,11 @@ class _GameSplitter:
             elif kind in ("comment", "line_comment"):
                 draft.comments.setdefault(len(draft.words), []).append(token[kind])
         if depth:
-            raise draft.error(opened_at, "the variation that begins here is not closed; expected ')'")
+            raise draft.error(opened_at, "the variation that begins here is not closed", "expected ')'")
         if draft.tags or draft.words:
             yield draft
         elif self._number == self._first_game:
-            raise PortableGameError(f"{self._where}: no games in it; expected {self._tag} and moves")
+            raise PortableGameError(f"{self._where}: no games in it", f"expected {self._tag} and moves")
 
     def _new_draft(self) -> _GameDraft:
         self._number += 1
@@ -769,9 +769,9 @@ class _GameSplitter:
         token = _TOKEN.match(self._text, self._place)
         if token is None:
             place = self._place + re.match(r"\s*", self._text[self._place :]).end()  # type: ignore[union-attr]
-            opened = self._text[place] == "{"
-            said = "the comment that begins here is not closed; expected '}'" if opened else "a '}' without its '{'"
-            raise draft.error(place, said)
+            if self._text[place] == "{":
+                raise draft.error(place, "the comment that begins here is not closed", "expected '}'")
+            raise draft.error(place, "a '}' without its '{'")
         self._place = token.end()
         return token
 
@@ -781,10 +781,8 @@ class _GameSplitter:
         words = self._text[self._place : place].split()
         stray = next((word for word in words if self._looks_like_a_move(word)), None)
         if stray is not None:
-            raise draft.error(
-                self._text.index(stray, self._place),
-                f"the move {stray!r} follows the result {draft.result}; remove one of them",
-            )
+            problem = f"the move {stray!r} follows the result {draft.result}"
+            raise draft.error(self._text.index(stray, self._place), problem, "remove one of them")
         self._place = place
 
     def _add_word(self, draft: _GameDraft, word: str, place: int) -> None:
@@ -834,7 +832,7 @@ def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable
     try:
         moves = read_moves(position, [word for word, _ in draft.words], ranks, ranks_of_file)
     except WrongMoveError as error:
-        raise draft.error(draft.words[error.number][1], str(error)) from None
+        raise draft.error(draft.words[error.number][1], *error.args) from None
     comments = {number: " ".join(" ".join(parts).split()) for number, parts in draft.comments.items()}
     return PortableGame(
         tags=_with_own_sides(draft.tags, game),
@@ -866,8 +864,8 @@ def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
         return game.position(text or None)
     except UserError as error:
         other = other_game_with(text, game.name)
-        said = f"[FEN {text!r}]: a position of {other}, not of {game.name}" if other else str(error)
-        raise draft.error(draft.tag_places["fen"], said) from None
+        texts = (f"[FEN {text!r}]: a position of {other}, not of {game.name}",) if other else error.args
+        raise draft.error(draft.tag_places["fen"], *texts) from None
 
 
 def result_of(words: str) -> str | None:
@@ -881,7 +879,9 @@ def _result(draft: _GameDraft, tag: str) -> str:
         raise draft.error(draft.tag_places["result"], f'[Result "{tag}"]: expected one of {expected}')
     from_tag, from_moves = _RESULT_TAGS[tag], draft.result or "*"
     if "*" not in (from_tag, from_moves) and from_tag != from_moves:
-        raise draft.error(draft.tag_places["result"], f'[Result "{tag}"] but {from_moves} after the moves; correct one')
+        raise draft.error(
+            draft.tag_places["result"], f'[Result "{tag}"] but {from_moves} after the moves', "correct one"
+        )
     return from_tag if from_moves == "*" else from_moves
 
 

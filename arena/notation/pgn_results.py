@@ -79,7 +79,7 @@ def _two_players(
     if opponent is None:
         opponent = next((name for name in names if name != player), player)
     if player == opponent:
-        raise UserError(f"{path}: {player!r} plays only against itself; expected games of two players")
+        raise UserError(f"{path}: {player!r} plays only against itself", "expected games of two players")
     return player, opponent
 
 

@@ -64,8 +64,8 @@ class TrainingFilter:
                 found[name] = number
             else:
                 raise UserError(
-                    f"{argument('skip', text)}: cannot read {word!r}; expected check, unscored, faults, first=N or "
-                    "adjudicated=N, with commas between"
+                    f"{argument('skip', text)}: cannot read {word!r}",
+                    "expected check, unscored, faults, first=N or adjudicated=N, with commas between",
                 )
         return cls(**found)  # type: ignore[arg-type]
 

@@ -225,8 +225,8 @@ class Store:
             if identity == record.engine_identity and stored != record.digest:
                 raise StoreError(
                     f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by "
-                    f"the same engine and came out different (digest {stored} before, {record.digest} now); this must "
-                    "not happen: please report it"
+                    f"the same engine and came out different (digest {stored} before, {record.digest} now)",
+                    "this must not happen: please report it",
                 )
         return new
 
@@ -349,8 +349,8 @@ class Store:
             damage.check(connection)
         except damage.Damage as found:
             raise DamagedStore(
-                f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; restore it from a "
-                "copy, or move it away and give the command that played its games again"
+                f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it",
+                "restore it from a copy, or move it away and give the command that played its games again",
             ) from None
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
@@ -408,7 +408,8 @@ class Store:
         if mark and version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.directory / STORE_NAME}: written by another version of elolab (schema {version}, this one "
-                f"reads {SCHEMA_VERSION}); use that version, or another folder"
+                f"reads {SCHEMA_VERSION})",
+                "use that version, or another folder",
             )
         return not mark
 
@@ -446,8 +447,8 @@ class Store:
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             reason = "the disk is full" if code == sqlite3.SQLITE_FULL else "the disk or the allowed file size is full"
             return StoreFailure(
-                f"{path}: {reason} ({said}); every game stored before is safe: make room and "
-                "give the same command again"
+                f"{path}: {reason} ({said})",
+                "every game stored before is safe: make room and give the same command again",
             )
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
             return DamagedStore(
@@ -455,8 +456,8 @@ class Store:
                 f"restore it from a copy, or {OTHER_FOLDER}",
             )
         if code == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not os.access(path, os.R_OK):
-            return StoreFailure(f"{path}: cannot be read: {os.strerror(errno.EACCES)}; change its permissions")
-        return StoreFailure(f"{path}: cannot be used: {said}; every game stored before is safe")
+            return StoreFailure(f"{path}: cannot be read: {os.strerror(errno.EACCES)}", "change its permissions")
+        return StoreFailure(f"{path}: cannot be used: {said}", "every game stored before is safe")
 
 
 def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
@@ -584,7 +585,9 @@ class FolderLock:
             try:
                 self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             except OSError as error:
-                raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
+                raise StoreError(
+                    f"{path.parent}: cannot write there: {error.strerror}", "give another folder"
+                ) from None
             try:
                 # The previous holder removed the file at its end: another one may have replaced it.
                 if _locked(self._handle) and _leads_to(path, self._handle):

@@ -134,8 +134,8 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
         spec = replace(spec, pairs=len(part) // spec.openings_per_pair)
     if not spec.pairs:
         raise RunError(
-            f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings; give another "
-            'suite, or opening_part = "all"'
+            f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings",
+            'give another suite, or opening_part = "all"',
         )
     plan = PreparedTournament(spec, suite, opening_order(spec, part), len(part))
     suite.check(plan.order)
@@ -401,7 +401,7 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
     if pairs > new.pairs:
         what = "no player can enter" if len(before) < len(now) else "the order of its players cannot change"
         raise RunError(
-            f"{store.directory}: holds games beyond {format_of(new).pairs_text(new)}, so that {what}; "
+            f"{store.directory}: holds games beyond {format_of(new).pairs_text(new)}, so that {what}",
             f"play at least pairs = {math.ceil(pairs / new.rounds)}, or {OTHER_OR_REMOVE}",
         )
 

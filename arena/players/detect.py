@@ -83,9 +83,9 @@ class ProtocolFinder:
         others = [protocol for protocol in candidates if protocol not in own]  # to name the protocol in the message
         found, said = greet(program, [*own, *others], seconds, lambda: self.tell_slow(_shown(program), seconds))
         if found is None:
-            raise DetectionError(_of_no_protocol(program, own, said, seconds))
+            raise _of_no_protocol(program, own, said, seconds)
         if found in others and game is not None:
-            raise DetectionError(_of_another_game(program, found, game))
+            raise _of_another_game(program, found, game)
         return found
 
 
@@ -235,19 +235,20 @@ class _Attempt:
         self._end = self._process.exit.text() if died else ""
 
 
-def _of_another_game(program: Program, protocol: Protocol, game: str) -> str:
+def _of_another_game(program: Program, protocol: Protocol, game: str) -> DetectionError:
     games = protocol.games or ()
-    return (
-        f"{_shown(program)} speaks {protocol.title}, over which {' or '.join(games)} is played, not {game}; add "
-        f'{argument("game", games[0])} (in a file game = "{games[0]}"), or name another protocol that it speaks'
+    return DetectionError(
+        f"{_shown(program)} speaks {protocol.title}, over which {' or '.join(games)} is played, not {game}",
+        f'add {argument("game", games[0])} (in a file game = "{games[0]}"), or name another protocol that it speaks',
     )
 
 
-def _of_no_protocol(program: Program, tried: Sequence[Protocol], said: str, seconds: float) -> str:
+def _of_no_protocol(program: Program, tried: Sequence[Protocol], said: str, seconds: float) -> DetectionError:
     titles = [protocol.title for protocol in tried]
-    return (
+    return DetectionError(
         f"{_shown(program)} answers in none of the protocols {', '.join(titles)}: greeted in {titles[0]}, it "
-        f"{said or f'said nothing within {seconds:g} s'}; check the program and its arguments, or name its protocol"
+        f"{said or f'said nothing within {seconds:g} s'}",
+        "check the program and its arguments, or name its protocol",
     )
 
 

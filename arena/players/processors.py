@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from elolab.engine.errors import argument
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ Processors = frozenset[int]
 """Set of processor numbers; if empty, the system chooses."""
 
 
-class AffinityError(ValueError):
-    """Raised if the requested processors are not available; the message gives reason and remedy."""
+class AffinityError(UserError):
+    """Raised if the requested processors are not available."""
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
@@ -292,12 +292,13 @@ def memory_load(sides: Sequence[PlayerLoad], concurrency: int, machine: int) -> 
     return MemoryLoad(concurrency, sizes[0] + sizes[min(1, len(sizes) - 1)], machine)
 
 
-def memory_text(load: MemoryLoad) -> str:
-    """English text that gives the reason why the hash tables do not fit, and the remedy."""
-    remedy = f"use {argument('concurrency', load.games_that_fit)} or less, or " if load.games_that_fit else "use "
-    return (
+def memory_error(load: MemoryLoad, permit: str = "") -> UserError:
+    """The error for hash tables that do not fit into memory; ``permit`` ends the remedy."""
+    fewer = f"{argument('concurrency', load.games_that_fit)} or less, or " if load.games_that_fit else ""
+    return UserError(
         f"not enough memory: the hash tables of {load.games} games at a time need {load.needed} MiB ({load.each} a "
-        f"game), but the machine has {load.machine} MiB; {remedy}smaller hash tables (Hash, hash_mb)"
+        f"game), but the machine has {load.machine} MiB",
+        f"use {fewer}smaller hash tables (Hash, hash_mb){permit}",
     )
 
 
@@ -318,17 +319,18 @@ def overload_text(load: Load | None, where: str = "here") -> str:
     )  # fmt: skip
 
 
-def overload_reason(load: Load) -> str:
-    """English text that gives the reason why an overload is refused, and the remedy."""
+def overload_error(load: Load, permit: str = "") -> UserError:
+    """The error for games that need too many processors; ``permit`` ends the remedy."""
     remedy = (
         f"use {argument('concurrency', load.concurrency)} or less"
         if load.concurrency
         else "give engines fewer threads" + ", or switch pondering off" * load.ponders
     )
-    return (
+    return UserError(
         f"too few processors: {load.games} games at a time, {load.threads} thread{'s' * (load.threads > 1)} per engine"
         f"{', pondering' if load.ponders else ''}, need {load.needed}, but the machine has {load.processors}, and "
-        f"clocks run while engines wait; {remedy}"
+        "clocks run while engines wait",
+        remedy + permit,
     )
 
 
@@ -342,18 +344,18 @@ def shares(affinity: str, games: int) -> list[Processors] | None:
         return None
     usable = usable_processors()
     if not usable:
-        raise AffinityError(f"affinity = {affinity}: this system cannot pin programs to processors; use off")
+        raise AffinityError(f"affinity = {affinity}: this system cannot pin programs to processors", "use off")
     chosen = usable if isinstance(wanted, str) else list(wanted)
     missing = sorted(set(chosen) - set(usable))
     if missing:
         raise AffinityError(
-            f"affinity = {affinity}: this process may not use processor {missing[0]}; it may use {shown(usable)}"
+            f"affinity = {affinity}: this process may not use processor {missing[0]}", f"it may use {shown(usable)}"
         )
     size = len(chosen) // games
     if size == 0:
         raise AffinityError(
-            f"affinity = {affinity}: {games} games at a time need {games} processors, but there are {len(chosen)}; "
-            f"use at most {argument('concurrency', len(chosen))}, or affinity off"
+            f"affinity = {affinity}: {games} games at a time need {games} processors, but there are {len(chosen)}",
+            f"use at most {argument('concurrency', len(chosen))}, or affinity off",
         )
     return [frozenset(chosen[game * size : (game + 1) * size]) for game in range(games)]
 

@@ -44,8 +44,8 @@ class PlayerError(UserError):
     """Raised for an invalid specification of a player; the message names the player, the key and the remedy."""
 
 
-def _no_mistake(spec: PlayerSpec) -> str:
-    return ""
+def _no_mistake(spec: PlayerSpec) -> PlayerError | None:
+    return None
 
 
 def _nothing_of_its_own(table: Table) -> dict[str, Any]:
@@ -98,8 +98,8 @@ class Protocol:
     """Keys of ``[[players]]`` that are specific to this protocol."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Function that reads ``keys`` as fields of ``PlayerSpec``; raises ``ConfigurationError`` for a wrong value."""
-    check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that returns why a player specification is not supported, and the remedy; otherwise an empty text."""
+    check: Callable[[PlayerSpec], PlayerError | None] = _no_mistake
+    """Function that returns the error for a player specification that is not supported, otherwise ``None``."""
     remedy: str = ""
     """Advice in error messages for a key that the protocol does not have: the setting to use instead."""
     can_ponder: bool = False
@@ -148,29 +148,29 @@ def check_player(spec: PlayerSpec, game: str, where: str = "") -> None:
         raise PlayerError(f"{place}: protocol = {spec.protocol!r}, expected {EXPECTED_PROTOCOLS}{hint}")
     protocol = protocol_named(spec.protocol)
     if spec.limits == Limits() and not protocol.has_own_level:
-        raise PlayerError(f"{place}: no limit; give a depth, nodes, a move_time or a clock")
+        raise PlayerError(f"{place}: no limit", "give a depth, nodes, a move_time or a clock")
     if protocol.games is not None and game not in protocol.games:
         others = [other.name for other in protocols() if other.games is not None and game in other.games]
         raise PlayerError(
-            f"{place}: {game} cannot be played over {protocol.name}, only {', '.join(protocol.games)} can; for {game} "
-            f"use {' or '.join(others) or DEFAULT_PROTOCOL}"
+            f"{place}: {game} cannot be played over {protocol.name}, only {', '.join(protocol.games)} can",
+            f"for {game} use {' or '.join(others) or DEFAULT_PROTOCOL}",
         )
     if protocol.is_external:
         _check_external(spec, place)
     if spec.ponder and not protocol.can_ponder:
-        raise PlayerError(f"{place}: ponder = true, but {protocol.name} has no pondering; set ponder = false there")
-    mistake = protocol.check(spec)
-    if mistake:
-        raise PlayerError(f"{place}: {mistake}")
+        raise PlayerError(f"{place}: ponder = true, but {protocol.name} has no pondering", "set ponder = false there")
+    if mistake := protocol.check(spec):
+        raise PlayerError.at(place, mistake)
 
 
 def _check_external(spec: PlayerSpec, place: str) -> None:
     if not spec.command or not spec.command[0]:
-        raise PlayerError(f"{place}: command is missing; give the program and its arguments")
+        raise PlayerError(f"{place}: command is missing", "give the program and its arguments")
     if spec.limits.clock_kind != "wall":
         raise PlayerError(
             f"{place}: an external engine cannot play on the {spec.limits.clock_kind} clock, which only the built-in "
-            f"engine can measure; use a wall clock, nodes or a depth"
+            f"engine can measure",
+            "use a wall clock, nodes or a depth",
         )
     if spec.restart not in ("on_fault", "always"):
         raise PlayerError(f"{place}: restart = {spec.restart!r}, expected on_fault or always")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.external import PASS, QUOTED, ExternalPlayer, ProtocolClient
 from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
-from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.players.registry import Greeting, PlayerError, Protocol
 from elolab.engine.games import games_over
 from elolab.engine.settings import schema
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
@@ -64,26 +64,32 @@ def read_keys(table: Table) -> dict[str, Any]:
     return {"protocol_keys": (("commands", tuple(table["commands"])), ("gtp_passes", table["gtp_passes"]))}
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that GTP does not support; otherwise empty."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for a player specification that GTP does not support; otherwise ``None``."""
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
-        return (
-            f"limit = {str(limits)!r}, but GTP cannot tell an engine of a depth or of nodes; set its level in command "
-            f'or commands, and give limit = "{OWN_LEVEL}", a clock or a move_time'
+        return PlayerError(
+            f"limit = {str(limits)!r}, but GTP cannot tell an engine of a depth or of nodes",
+            f'set its level in command or commands, and give limit = "{OWN_LEVEL}", a clock or a move_time',
         )
     if limits.clock_ms is not None and limits.move_time_ms is not None:
-        return f"limit = {str(limits)!r}, but GTP has a clock or a time a move, not both; give one of them"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but GTP has a clock or a time a move, not both", "give one of them"
+        )
     if (limits.clock_ms or 0) % 1000 or (limits.move_time_ms or 0) % 1000:
-        return f"limit = {str(limits)!r}, but GTP counts whole seconds; give a clock or move_time in whole seconds"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but GTP counts whole seconds", "give a clock or move_time in whole seconds"
+        )
     if spec.options:
-        return "options are UCI's; GTP has none: give commands, a list of the engine's own commands"
+        return PlayerError("options are UCI's", "GTP has none: give commands, a list of the engine's own commands")
     if passes_of(spec) not in PASSES:
-        return f"gtp_passes = {passes_of(spec)!r}, expected {' or '.join(PASSES)}"
+        return PlayerError(f"gtp_passes = {passes_of(spec)!r}, expected {' or '.join(PASSES)}")
     for command in commands_of(spec):
         if not command.strip() or not command.isprintable() or "#" in command:
-            return f"commands: {command!r} is no GTP command; expected a line of printable characters without #"
-    return ""
+            return PlayerError(
+                f"commands: {command!r} is no GTP command", "expected a line of printable characters without #"
+            )
+    return None
 
 
 # --- The conversation -------------------------------------------------------------------------------------------------

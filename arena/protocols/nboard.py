@@ -29,7 +29,7 @@ from elolab.arena.players.player import (
     number_of,
     variation_of,
 )
-from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.players.registry import Greeting, PlayerError, Protocol
 from elolab.arena.protocols.gtp import PASS_WORDS
 from elolab.engine.games import games_over
 from elolab.engine.settings.limits import Limits
@@ -43,13 +43,15 @@ VERSION = 2
 MAX_DISCS = 64
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that the NBoard protocol does not support; otherwise empty."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for a player specification that the NBoard protocol does not support; otherwise ``None``."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
-        return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
+        return PlayerError(
+            f"limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth", 'give limit = "depth=N"'
+        )
     if spec.options:
-        return "options are UCI's; NBoard has none: set the engine up in command"
-    return ""
+        return PlayerError("options are UCI's", "NBoard has none: set the engine up in command")
+    return None
 
 
 # --- The conversation -------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from elolab.arena.players.announced_options import AnnouncedOption, unknown_opti
 from elolab.arena.players.external import QUOTED
 from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
 from elolab.arena.players.process import DeadlinePassed
-from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.players.registry import Greeting, PlayerError, Protocol
 from elolab.arena.protocols import uci, uci_family
 from elolab.arena.protocols.move_texts import RankedMoves
 from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyClient, UciFamilyPlayer
@@ -80,21 +80,29 @@ def read_keys(table: Table) -> dict[str, Any]:
     return {**uci.read_keys(table), "protocol_keys": own}
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that UCCI does not support; otherwise empty."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for a player specification that UCCI does not support; otherwise ``None``."""
     limits = spec.limits
     given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
     if sum(limit is not None for limit in given) > 1:
-        return f"limit = {str(limits)!r}, but UCCI has a depth, nodes, a time a move or a clock; give one of them"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but UCCI has a depth, nodes, a time a move or a clock", "give one of them"
+        )
     if spec.ponder and not limits.is_timed:
-        return f"ponder = true with limit = {str(limits)!r}, but UCCI ponders on time alone; give a clock"
+        return PlayerError(
+            f"ponder = true with limit = {str(limits)!r}, but UCCI ponders on time alone", "give a clock"
+        )
     if time_unit_of(spec) not in TIME_UNITS:
-        return f"time_unit = {time_unit_of(spec)!r}, expected {', '.join(TIME_UNITS[:-1])} or {TIME_UNITS[-1]}"
+        return PlayerError(
+            f"time_unit = {time_unit_of(spec)!r}, expected {', '.join(TIME_UNITS[:-1])} or {TIME_UNITS[-1]}"
+        )
     if start_of_moves(spec) not in STARTS:
-        return f"moves_since = {start_of_moves(spec)!r}, expected {' or '.join(STARTS)}"
+        return PlayerError(f"moves_since = {start_of_moves(spec)!r}, expected {' or '.join(STARTS)}")
     if any(name.lower() == MILLISECONDS for name, _ in spec.options):
-        return f'option {MILLISECONDS} is set by itself; give time_unit = "seconds" if the engine shall not have it'
-    return ""
+        return PlayerError(
+            f"option {MILLISECONDS} is set by itself", 'give time_unit = "seconds" if the engine shall not have it'
+        )
+    return None
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------

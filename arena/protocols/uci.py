@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
 from elolab.arena.players.external import canonical_position, move_style
 from elolab.arena.players.player import Fault, PlayerClock, PlayerFault, Reply, first_word
-from elolab.arena.players.registry import Converse, Greeting, Protocol
+from elolab.arena.players.registry import Converse, Greeting, PlayerError, Protocol
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves, detect_first_rank
 from elolab.arena.protocols.uci_family import (
     GameLine,
@@ -119,13 +119,13 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
     return None
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for an invalid option ``ranks``, which elolab reads itself; empty if it is valid."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for an invalid option ``ranks``, which elolab reads itself; ``None`` if it is valid."""
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
-        return fault.text
-    return ""
+        return PlayerError(fault.text)
+    return None
 
 
 _OPTIONS = schema.declare(
@@ -143,7 +143,7 @@ def read_keys(table: Table) -> dict[str, Any]:
     for name in options:
         twin = seen.setdefault(name.lower(), name)
         if twin != name:
-            raise ConfigurationError(f"{table.where}: options: {twin} and {name} are the same option; give one")
+            raise ConfigurationError(f"{table.where}: options: {twin} and {name} are the same option", "give one")
     return {"options": tuple((name, _written(table, name, value)) for name, value in options.items())}
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import PlayerFault
+from elolab.arena.players.registry import PlayerError
 from elolab.arena.protocols import uci
 from elolab.arena.protocols.uci import RANKS_OPTION, UciPlayer
 from elolab.arena.protocols.uci_family import GameLine
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that UCI-Cyclone does not support; otherwise empty."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for a player specification that UCI-Cyclone does not support; otherwise ``None``."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
-        return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
-    return ""
+        return PlayerError(
+            f"option {RANKS_OPTION}: over ucicyclone ranks always count from 0", 'give protocol = "uci" for others'
+        )
+    return None
 
 
 class UciCyclonePlayer(UciPlayer):

@@ -51,7 +51,7 @@ from elolab.arena.players.player import (
     number_of,
 )
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
-from elolab.arena.players.registry import Converse, Greeting, Protocol
+from elolab.arena.players.registry import Converse, Greeting, PlayerError, Protocol
 from elolab.arena.protocols import uci
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves
 from elolab.arena.protocols.uci import CHESS960_STYLE, RANKS_OPTION, forced_first_rank
@@ -79,15 +79,21 @@ ACCEPTED = frozenset({
 """Features whose announcement is accepted; others, such as moves in algebraic notation (``san``), are rejected."""
 
 
-def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a player specification that the xboard protocol does not support; otherwise empty."""
+def mistake_in(spec: PlayerSpec) -> PlayerError | None:
+    """The error for a player specification that the xboard protocol does not support; otherwise ``None``."""
     limits = spec.limits
     if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
-        return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but xboard has nodes only alone", "give nodes, or a depth with a time"
+        )
     if limits.clock_ms is not None and limits.move_time_ms is not None:
-        return f"limit = {str(limits)!r}, but xboard has a clock or a time a move, not both; give one of them"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but xboard has a clock or a time a move, not both", "give one of them"
+        )
     if (limits.clock_ms or 0) % 1000 or (limits.move_time_ms or 0) % 1000:
-        return f"limit = {str(limits)!r}, but xboard counts whole seconds; give a clock or move_time in whole seconds"
+        return PlayerError(
+            f"limit = {str(limits)!r}, but xboard counts whole seconds", "give a clock or move_time in whole seconds"
+        )
     return uci.mistake_in(spec)
 
 

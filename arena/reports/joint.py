@@ -81,8 +81,8 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
     for run in runs[1:]:
         if run.spec.game != first.spec.game:
             raise JointError(
-                f"{run.folder}: game = {run.spec.game!r}, but {first.folder} has {first.spec.game!r}; ratings compare "
-                "only within one game: give folders of the same game"
+                f"{run.folder}: game = {run.spec.game!r}, but {first.folder} has {first.spec.game!r}",
+                "ratings compare only within one game: give folders of the same game",
             )
     names, players, notes = _join_players(runs)
     records, repeated = _put_together(runs, names, [player.name for player in players])
@@ -122,7 +122,7 @@ def _distinct(folders: Sequence[str]) -> Sequence[str]:
     for folder in folders:
         place = os.path.realpath(folder)
         if place in seen:
-            raise JointError(f"{folder}: the same folder as {seen[place]}; give each folder once")
+            raise JointError(f"{folder}: the same folder as {seen[place]}", "give each folder once")
         seen[place] = folder
     return folders
 

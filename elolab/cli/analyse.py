@@ -110,7 +110,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
     if len(readings) > 1:
         both = " and as ".join(" ".join(reading) for reading in readings)
         raise MoveError(
-            f"--search-moves {' '.join(words)}: legal as {both} (in ranks 0-9); give --ranks 0 or --ranks 1"
+            f"--search-moves {' '.join(words)}: legal as {both} (in ranks 0-9)", "give --ranks 0 or --ranks 1"
         )
     if not readings:
         raise failure

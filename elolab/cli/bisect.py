@@ -67,7 +67,7 @@ def configure(parser: CommandParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
-            raise UsageError(f"bisect: --{option} is for one match; leave it out")
+            raise UsageError(f"bisect: --{option} is for one match", "leave it out")
     warn_of_ignored_options(arguments)
     test = test_of(arguments)
     settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
@@ -105,7 +105,7 @@ class _BisectionRun:
         self.good, self.bad = player_words("bisect", arguments)
         (place, good), (other, bad) = (split_source(self._entry(words)[SOURCE]) for words in (self.good, self.bad))
         if place != other:
-            raise UsageError(f"bisect: two repositories, {place} and {other}; both commits must be in one repository")
+            raise UsageError(f"bisect: two repositories, {place} and {other}", "both commits must be in one repository")
         repository = Repository(place)
         first = repository.commit(good)
         self.good = _at_commit(self.good, good)
@@ -140,7 +140,7 @@ class _BisectionRun:
         entry = named_player(words, self._each, self._engines).entry
         if SOURCE not in entry:
             raise UsageError(
-                f"bisect: {entry.get('name')!r} is not a git commit; give REPO@REV, or NAME@REV of engines.toml"
+                f"bisect: {entry.get('name')!r} is not a git commit", "give REPO@REV, or NAME@REV of engines.toml"
             )
         return with_commit(entry, "bisect")
 

@@ -144,7 +144,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
     if arguments.command[:1] == ["--"]:
         del arguments.command[0]
     if not arguments.command:
-        raise UsageError("check: COMMAND is missing; give the engine and its arguments last")
+        raise UsageError("check: COMMAND is missing", "give the engine and its arguments last")
     if arguments.protocol is not None and arguments.protocol not in DIALECTS:
         expected = f"{', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}"
         hint = nearest(arguments.protocol, DIALECTS)
@@ -190,7 +190,7 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
     given = {"protocol": arguments.protocol, "directory": arguments.directory}
     player, _ = player_of(dict(entry) | {key: value for key, value in given.items() if value}, arguments.game)
     if player.is_builtin:
-        raise UsageError(f"check: {player.name} is the built-in engine; give a program, such as elolab engine")
+        raise UsageError(f"check: {player.name} is the built-in engine", "give a program, such as elolab engine")
     arguments.command = [*player.command, *arguments.command[1:]]
     arguments.directory, arguments.protocol = player.directory, player.protocol
     own = dialect_named(player.protocol).own_keys if player.protocol in DIALECTS else ()

@@ -97,7 +97,7 @@ def repeat_parts(arguments: argparse.Namespace) -> None:
     from elolab.engine.settings.configuration import available_configs, find_config, nearest, read_toml
 
     if arguments.only or arguments.claims:
-        raise UsageError("claims: --repeat finds table and parts itself; leave out --only and --claims")
+        raise UsageError("claims: --repeat finds table and parts itself", "leave out --only and --claims")
     known: dict[str, list[str]] = {}
     for name in available_configs("claims"):
         table = read_toml(find_config("claims", name))
@@ -110,7 +110,7 @@ def repeat_parts(arguments: argparse.Namespace) -> None:
         for wrong in arguments.repeat:
             if wrong not in names:
                 raise UsageError(f"{lacks} part {wrong!r}{nearest(wrong, names)}")
-        raise UsageError(f"{lacks} all of {', '.join(arguments.repeat)}; repeat them one by one")
+        raise UsageError(f"{lacks} all of {', '.join(arguments.repeat)}", "repeat them one by one")
     arguments.claims, arguments.only, arguments.budget = tables[0], arguments.repeat, "full"
     arguments.minutes = arguments.minutes or REPEAT_MINUTES
 

@@ -129,9 +129,9 @@ def _is_training(arguments: argparse.Namespace, target: str) -> bool:
     if arguments.every_ply and target != "epd":
         raise UsageError("convert --every-ply: give --to epd too; plain and jsonl have every ply anyway")
     if arguments.skip is not None and not is_training:
-        raise UsageError("convert --skip: only training data skips plies; give --to plain, jsonl, or epd --every-ply")
+        raise UsageError("convert --skip: only training data skips plies", "give --to plain, jsonl, or epd --every-ply")
     if arguments.plies is not None and is_training:
-        raise UsageError("convert --plies: shortened games have no result; leave it out")
+        raise UsageError("convert --plies: shortened games have no result", "leave it out")
     return is_training
 
 

@@ -71,8 +71,8 @@ def _server(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Engin
     entry = SERVED_PROTOCOLS[arguments.protocol] if arguments.protocol else suitable[0]
     if entry not in suitable:
         raise UsageError(
-            f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]}); "
-            f"{game} is played over {' or '.join(other.name for other in suitable)}"
+            f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]})",
+            f"{game} is played over {' or '.join(other.name for other in suitable)}",
         )
     if entry.name == "uci" and arguments.ranks == "0":
         entry = SERVED_PROTOCOLS["ucicyclone"]

@@ -13,7 +13,7 @@ from elolab.arena.builds.players import with_commit
 from elolab.arena.builds.repository import SHOWN_DIGITS, split_source
 from elolab.arena.keys.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
 from elolab.arena.keys.player import SOURCE, keys_of
-from elolab.arena.player_spec import PlayerReader, pondering_problem
+from elolab.arena.player_spec import PlayerReader, pondering_mistake
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
 from elolab.arena.records import PlayerSpec
@@ -68,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     file = engines_file(arguments.engines_file, Path())
     if file.path is None:
         raise UsageError(
-            f"engines: no engines file; write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
-            'for each: [mine] and below it command = "./mine"'
+            "engines: no engines file",
+            f"write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
+            'for each: [mine] and below it command = "./mine"',
         )
     for name in arguments.names:
         file.entry(name, "engines")
@@ -94,7 +95,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
         player, found = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
         problem = _missing(player) if player.command else ""
         if "limit" in entry:  # otherwise the tournament sets the limit
-            problem = problem or pondering_problem(player)
+            problem = problem or str(pondering_mistake(player) or "")
         if check and not problem:
             problem = _start(player, game or _game_played(player, found))
         title = "" if is_unknown else protocol_named(player.protocol).title

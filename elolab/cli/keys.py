@@ -52,5 +52,5 @@ def _kind_named(names: list[str]) -> FileKind:
 
     kinds = {kind.name: kind for kind in KINDS}
     if len(names) != 1 or names[0] not in kinds:
-        raise UsageError(f"keys: --schema prints the schema of one kind of file; give one of {', '.join(kinds)}")
+        raise UsageError("keys: --schema prints the schema of one kind of file", f"give one of {', '.join(kinds)}")
     return kinds[names[0]]

@@ -180,7 +180,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
     if not selection.kept and not selection.interrupted:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(selection.dropped.items()))
-        raise UserError(f"{arguments.openings}: none of its openings is within the band ({reasons}); use a wider one")
+        raise UserError(f"{arguments.openings}: none of its openings is within the band ({reasons})", "use a wider one")
     words = [shlex.quote(arguments.openings), _band_words(arguments), *([judge_words] if scored else [])]
     command = f"elolab openings balance --game {game.name} {' '.join(words)}"
     command += f" --plies {arguments.plies}" if arguments.plies else ""
@@ -193,7 +193,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
 
 def _check_output(arguments: argparse.Namespace) -> None:
     if arguments.json and arguments.out is None:
-        raise UsageError("--json and the openings would both be printed; give --out FILE for the openings")
+        raise UsageError("--json and the openings would both be printed", "give --out FILE for the openings")
     if arguments.out is not None:
         output_file("--out", arguments.out)
 
@@ -231,7 +231,7 @@ def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
 
 def _check_reproducible(said: str, is_reproducible: bool) -> None:
     if not is_reproducible:
-        raise UserError(f"{said}: the suite would depend on the machine's speed; use nodes= or depth=")
+        raise UserError(f"{said}: the suite would depend on the machine's speed", "use nodes= or depth=")
 
 
 def _band(arguments: argparse.Namespace, game: Game) -> Accepts:

@@ -62,16 +62,17 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
         if kind not in ("", "tournament"):
             raise UserError(
                 f"{directory}: holds a run of kind {kind}, and only games of tournaments, matches and tests are played "
-                f"again one by one; elolab watch {directory} shows its games move by move, and the command that made "
-                "it replays all games if --out names another folder"
+                f"again one by one",
+                f"elolab watch {directory} shows its games move by move, and the command that made "
+                "it replays all games if --out names another folder",
             )
         spec = stored_tournament(store)
         found = store.find(game)
         count = len(store)
     if len(found) != 1:
         raise UserError(
-            f"{directory}: {len(found) or 'no'} games match {game!r}; expected a number below {count} "
-            "or the beginning of a key (see games.csv)"
+            f"{directory}: {len(found) or 'no'} games match {game!r}",
+            f"expected a number below {count} or the beginning of a key (see games.csv)",
         )
     (record,) = found
     first, second = (stored_player(spec.player(name), spec.game, directory) for name in (record.first, record.second))

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.markdown:
             return _report(arguments)
         if arguments.json:
-            raise UsageError("report: --markdown and --json both print the result; give one of them")
+            raise UsageError("report: --markdown and --json both print the result", "give one of them")
         with redirect_stdout(io.StringIO()):
             code = _report(arguments)
     own_folder = JOINT_FOLDER if len(arguments.directories) > 1 else arguments.directories[0]
@@ -86,7 +86,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if result is None:
         return _report_tournament(directory, arguments)
     if arguments.anchors:
-        raise UserError(f"--anchor: {directory} is not a tournament and rates no players; leave it out")
+        raise UserError(f"--anchor: {directory} is not a tournament and rates no players", "leave it out")
     print_report(result, arguments, report_folder(directory, arguments.out))
     sys.stdout.flush()
     if result.interrupted:
@@ -121,7 +121,7 @@ def report_folder(directory: Path, out: str | None) -> Path:
     if out is not None and os.path.realpath(out) != os.path.realpath(directory):
         return folder_beside_runs(Path(out))
     if not os.access(directory, os.W_OK):
-        raise UserError(f"{directory}: cannot write there; give another folder with --out")
+        raise UserError(f"{directory}: cannot write there", "give another folder with --out")
     return directory
 
 

@@ -126,7 +126,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         if not sys.stdin.isatty():
             raise UsageError(
-                "runs: remove asks first, but standard input is not a terminal; add --yes to remove without asking"
+                "runs: remove asks first, but standard input is not a terminal", "add --yes to remove without asking"
             )
         key = "remove.ask_one" if len(folders) == 1 else "remove.ask"
         question = say(key, folder=folders[0], runs=len(folders), games=_games_words(list(games.values())))

@@ -96,12 +96,12 @@ def _solver(arguments: argparse.Namespace, settings: Mapping[str, Value]) -> Sol
     game = options.game_of(arguments)
     if not game.has_tablebases:
         if arguments.tb is not None or arguments.tbignore50:
-            raise UsageError(f"solve: --tb: there are no tablebases for {game.name}; leave it out")
+            raise UsageError(f"solve: --tb: there are no tablebases for {game.name}", "leave it out")
         return Solver(game.name, settings, StopFlag())
     if settings:
         raise UsageError(f"solve: --set and --preset change nothing in {game.name}, whose positions are looked up")
     if arguments.tb is None:
         raise UsageError(
-            f"solve: positions of {game.name} are looked up in Syzygy tablebases; give their folders: --tb FOLDERS"
+            f"solve: positions of {game.name} are looked up in Syzygy tablebases", "give their folders: --tb FOLDERS"
         )
     return TableSolver(arguments.tb, arguments.tbignore50, StopFlag())

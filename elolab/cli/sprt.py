@@ -68,12 +68,12 @@ def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
     from elolab.arena.testing.expectation import expectations, outcomes_of_draws, outcomes_of_pairs
 
     if arguments.draws is not None and arguments.pentanomial is not None:
-        raise UsageError("sprt: --draws and --pentanomial both describe the pairs; give one of them")
+        raise UsageError("sprt: --draws and --pentanomial both describe the pairs", "give one of them")
     settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
     outcomes = None if arguments.draws is None else outcomes_of_draws(arguments.draws)
     if arguments.pentanomial is not None:
         if not any(arguments.pentanomial):
-            raise UsageError("sprt: --pentanomial 0 0 0 0 0: no pairs; expected at least one")
+            raise UsageError("sprt: --pentanomial 0 0 0 0 0: no pairs", "expected at least one")
         outcomes = outcomes_of_pairs(arguments.pentanomial)
     expected = ExpectedTest(settings, pairs, expectations(settings, pairs, outcomes, arguments.expect or None))
     if arguments.json:
@@ -87,7 +87,9 @@ def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
 
         folder = output_folder(arguments.out, "")
         if (folder / STORE_NAME).exists():
-            raise UsageError(f"sprt: --out {folder}: holds a run, whose report stays; name another folder for --expect")
+            raise UsageError(
+                f"sprt: --out {folder}: holds a run, whose report stays", "name another folder for --expect"
+            )
         report = write_document(folder, expected.document(arguments.language))
         if not arguments.json:
             print(f"\n{report}")

@@ -49,10 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
         kinds = "--pentanomial, --wdl and --pgn"
-        raise UsageError(f"stats: {' and '.join(f'--{name}' for name in given) or 'no results'}; give one of {kinds}")
+        raise UsageError(
+            f"stats: {' and '.join(f'--{name}' for name in given) or 'no results'}", f"give one of {kinds}"
+        )
     settings = hypotheses_of(arguments)
     if arguments.pgn is None and (arguments.player or arguments.opponent):
-        raise UsageError("--player and --opponent choose among the players of --pgn; leave them out")
+        raise UsageError("--player and --opponent choose among the players of --pgn", "leave them out")
     results = _results_of(arguments)
     figures = figures_of(results.counts, settings)
     if arguments.json:
@@ -74,5 +76,5 @@ def _results_of(arguments: argparse.Namespace) -> Results:
     name, unit = ("pentanomial", "pair") if arguments.wdl is None else ("wdl", "game")
     given = getattr(arguments, name)
     if not any(given):
-        raise UsageError(f"stats: --{name} {' '.join(map(str, given))}: no {unit}; expected at least one")
+        raise UsageError(f"stats: --{name} {' '.join(map(str, given))}: no {unit}", "expected at least one")
     return Results(Pentanomial(tuple(given)) if arguments.wdl is None else Trinomial(*given), {})

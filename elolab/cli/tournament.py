@@ -140,7 +140,7 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:
         raise UsageError(
-            f"tournament: --each and {arguments.spec!r}: that file describes the players; change them there"
+            f"tournament: --each and {arguments.spec!r}: that file describes the players", "change them there"
         )
     data = read_toml(path)
     game = arguments.game or Table(data, str(path), TOURNAMENT, kind="tournaments")["game"]

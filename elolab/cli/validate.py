@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     directory = arguments.directory
     if not directory.is_dir():
-        raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
+        raise UsageError(f"validate: {directory}: there is no such folder", "expected one that elolab tune made")
     if arguments.pairs is not None and arguments.maximum_pairs is not None:
         raise UsageError(
-            "validate: --pairs sets the pairs of a match, --maximum-pairs those of a sequential test; give one"
+            "validate: --pairs sets the pairs of a match, --maximum-pairs those of a sequential test", "give one"
         )
     match = (arguments.limit, arguments.pairs, arguments.maximum_pairs)
     if arguments.dry_run:

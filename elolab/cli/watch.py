@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_in_terminal(arguments)
     for name in ("starlette", "uvicorn"):
         if find_spec(name) is None:
-            raise UserError(f'watch: {name} is not installed; pip install "elolab[watch]"')
+            raise UserError(f"watch: {name} is not installed", 'pip install "elolab[watch]"')
     root, is_single = _found(arguments)
     from elolab.arena.watching.followed import WatchedRuns
     from elolab.arena.watching.server import address_of, opened_socket, serve
@@ -75,7 +75,9 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
     for name, value, usual in (("host", arguments.host, HOST), ("port", arguments.port, PORT),
                                ("browser", arguments.browser, False)):  # fmt: skip
         if value != usual:
-            raise UserError(f"watch: --{name} is for the page, which --terminal does not serve; leave one of them out")
+            raise UserError(
+                f"watch: --{name} is for the page, which --terminal does not serve", "leave one of them out"
+            )
     root, is_single = _found(arguments)
     from elolab.arena.watching.followed import WatchedRuns
     from elolab.arena.watching.terminal import watch_in_terminal
@@ -83,7 +85,7 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
     runs = WatchedRuns(root, is_single=is_single)
     chosen = runs.chosen()
     if chosen is None:
-        raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
+        raise UserError(f"watch: {root}: no run in it", "name the folder in which one will begin")
     folder = runs.folders()[chosen]
     os.nice(NICENESS)
     outcome = helper_command("elolab.tuning.reports.watched", [str(folder), arguments.language, "text"])
@@ -101,7 +103,7 @@ def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
     named: Path | None = arguments.directory
     root = named or Path(RESULTS)
     if root.exists() and not root.is_dir():
-        raise UserError(f"watch: {root} is a file; name the folder of a run")
+        raise UserError(f"watch: {root} is a file", "name the folder of a run")
     if is_run(root):
         return root, True
     if run_folders(root):
@@ -110,5 +112,5 @@ def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
         return root, named is not None
     remedy = "name the folder of a run, or add --wait to wait for one"
     if not root.is_dir():
-        raise UserError(f"watch: {root}: no such folder; {remedy}")
-    raise UserError(f"watch: {root}: no run in it; {remedy}")
+        raise UserError(f"watch: {root}: no such folder", remedy)
+    raise UserError(f"watch: {root}: no run in it", remedy)

@@ -86,8 +86,8 @@ def own_temporary_directory() -> Path:
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UserError(
-            f"{directory}: other users can write to this folder, so compiled code would not be safe in it; remove it, "
-            "or set XDG_CACHE_HOME to a folder of yours"
+            f"{directory}: other users can write to this folder, so compiled code would not be safe in it",
+            "remove it, or set XDG_CACHE_HOME to a folder of yours",
         )
     return directory
 

@@ -160,7 +160,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
         try:
             codes[index] = trial.code_of(move)
         except MoveError as error:
-            raise WrongMoveError(index, str(error)) from None
+            raise WrongMoveError(index, *error.args) from None
         trial.push(move)
     _tell_apart(array_of(position.state), array_of(position.lists), codes, marks)
     position.moves += moves
@@ -210,7 +210,8 @@ def read_game(
     if played < len(words):
         if played == room:
             raise WrongMoveError(played, f": the game is longer than {position.game.max_game_plies} plies")
-        raise WrongMoveError(played, f": {_mistake(position, words[played])}")
+        problem, remedy = _mistake(position, words[played])
+        raise WrongMoveError(played, f": {problem}", remedy)
     return moves
 
 
@@ -219,22 +220,22 @@ def parse_move_name(position: Position, text: str) -> str:
     try:
         return read_game(position.copy(), [text])[0]
     except WrongMoveError as error:
-        raise MoveError(str(error).removeprefix(": ")) from None
+        raise MoveError(error.args[0].removeprefix(": "), error.args[1]) from None
 
 
-def _mistake(position: Position, text: str) -> str:
-    """Error message for a text that does not name exactly one legal move of a position."""
+def _mistake(position: Position, text: str) -> tuple[str, str]:
+    """Problem and remedy of a text that does not name exactly one legal move of a position."""
     where = f"{position.after_moves} in position {position.text!r}"
     if text.lower() in _NULL_MOVES:
-        return f"{text!r} is a null move, which only analysis has, {where}; leave the game out"
+        return f"{text!r} is a null move, which only analysis has, {where}", "leave the game out"
     shape = _shape_of(text)
     if shape == _UNREADABLE:
-        return f"cannot read move {text!r}: expected SAN such as Nf3, exd5, e8=Q or O-O, or squares such as e2e4"
+        return f"cannot read move {text!r}: expected SAN such as Nf3, exd5, e8=Q or O-O, or squares such as e2e4", ""
     found = [move for move in position.legal_moves() if _matches(shape, position.state, position.code_of(move))]
     if not found:
-        return f"no legal move is {text!r} {where}"
+        return f"no legal move is {text!r} {where}", ""
     names = [format_move_name(position, move, "san") for move in found]
-    return f"move {text!r} may be {' or '.join(names)} {where}; write one of these"
+    return f"move {text!r} may be {' or '.join(names)} {where}", "write one of these"
 
 
 _UNREADABLE = -1

@@ -317,7 +317,7 @@ class EngineServer(ABC):
         if self._task is None or event.number != self._searches:
             return  # it was abandoned
         if isinstance(event.outcome, MemoryError):
-            self._held = CommandError("not enough memory; choose a smaller hash table")
+            self._held = CommandError("not enough memory", "choose a smaller hash table")
         elif isinstance(event.outcome, SearchResult | UserError):
             self._held = event.outcome
         else:
@@ -412,7 +412,7 @@ class EngineServer(ABC):
             try:
                 previous.push(move)
             except MoveError as error:  # name the move as the program has written it
-                raise MoveError(str(error).replace(repr(move), repr(said), 1)) from None
+                raise MoveError(error.args[0].replace(repr(move), repr(said), 1), error.args[1]) from None
         self.position = previous
         self._given = (text, ranks, list(moves))
 

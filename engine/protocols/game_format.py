@@ -42,10 +42,10 @@ def read_game(text: str) -> Position:
             position = game_named(_GAME_NAME).position(_read_board(value))
         elif tag in _SIDES:
             if position is None:
-                raise GameFormatError("a move before the position; BO[8 BOARD SIDE] comes first")
+                raise GameFormatError("a move before the position", "BO[8 BOARD SIDE] comes first")
             play_in_turn(position, _SIDES.index(tag), read_move(value))
     if position is None:
-        raise GameFormatError("no position; expected BO[8 BOARD SIDE]")
+        raise GameFormatError("no position", "expected BO[8 BOARD SIDE]")
     return position
 
 

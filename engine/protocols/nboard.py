@@ -147,5 +147,5 @@ class NBoardServer(EngineServer):
 
     def _board(self) -> Position:
         if self.position is None:
-            raise CommandError("there is no game; set game comes first")
+            raise CommandError("there is no game", "set game comes first")
         return self.position

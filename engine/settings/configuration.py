@@ -42,7 +42,8 @@ def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: 
     folder, mark = next(iter(found.items()))
     expected, held = expected or _with_article(FILE_KINDS[kind].title), _with_article(FILE_KINDS[folder].title)
     raise ConfigurationError(
-        f"{where}: not {expected} but {held}, for it has the key {mark!r}; such files are for {FILE_KINDS[folder].use}"
+        f"{where}: not {expected} but {held}, for it has the key {mark!r}",
+        f"such files are for {FILE_KINDS[folder].use}",
     )
 
 
@@ -79,7 +80,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
             if _is_file(path):
                 return path
     if os.sep in name_or_path and Path(name_or_path).is_dir():
-        raise ConfigurationError(f"{name_or_path}: a folder; give the {FILE_KINDS[kind].title} in it")
+        raise ConfigurationError(f"{name_or_path}: a folder", f"give the {FILE_KINDS[kind].title} in it")
     hint = _near_names(name_or_path, available_configs(kind))
     searched = ", ".join(dict.fromkeys(str(folder) for folder in folders if folder != shipped))
     raise ConfigurationError(
@@ -125,14 +126,14 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}{_toml_remedy(text, str(error))}") from None
+        raise ConfigurationError(f"{path}: not valid TOML: {error}", _toml_remedy(text, str(error))) from None
     except ValueError:  # Python reads no longer numbers
-        raise ConfigurationError(f"{path}: {_place_of_long_number(text)}; write a shorter one") from None
+        raise ConfigurationError(f"{path}: {_place_of_long_number(text)}", "write a shorter one") from None
     except RecursionError:
-        reason = "lists or tables are nested too deeply; take some of the brackets out"
-        raise ConfigurationError(f"{path}: {reason}") from None
+        reason = "lists or tables are nested too deeply"
+        raise ConfigurationError(f"{path}: {reason}", "take some of the brackets out") from None
 
 
 def _place_of_long_number(text: str) -> str:
@@ -153,22 +154,22 @@ def _toml_remedy(text: str, error: str) -> str:
         return ""
     line, column = text.split("\n")[int(place[1]) - 1], int(place[2]) - 1
     if "\\" in error:
-        return "; between single quotation marks, as in 'C:\\mine', a backslash is a character like others"
+        return "between single quotation marks, as in 'C:\\mine', a backslash is a character like others"
     for found in re.finditer(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|#.*|([^\x00-\x7f])', line):
         character = found[1]
         if character is None:  # a text or a comment, which may hold any
             continue
         if character.isalpha():
             whole = next(word[0] for word in re.finditer(r"[\w-]+", line) if word.end() > found.start())
-            return f'; write text with other than English letters in quotation marks: "{whole}"'
+            return f'write text with other than English letters in quotation marks: "{whole}"'
         meant = _ASCII.get(character) or unicodedata.normalize("NFKC", character)
         remedy = f"write {meant!r}" if meant.isascii() else "take it out"
-        return f"; {character!r} may not stand there: {remedy}"
+        return f"{character!r} may not stand there: {remedy}"
     word = re.match(r"[A-Za-z][^\s,#\]}]*", line[column:])
     if "Invalid value" not in error or word is None:
         return ""
     lower = word[0].lower()
-    return f"; write {lower}" if lower in ("true", "false") else f'; texts stand in quotation marks: "{word[0]}"'
+    return f"write {lower}" if lower in ("true", "false") else f'texts stand in quotation marks: "{word[0]}"'
 
 
 def specification_word(kind: str, source: str) -> str:

@@ -119,18 +119,18 @@ class Limits:
             elif name == "clock":
                 match = re.fullmatch(r"(?:(\d+)/)?([0-9.]+)(?:\+([0-9.]+))?", value)
                 if not match:
-                    raise LimitError(f"limit {text!r}: cannot read clock {value!r}; expected {GRAMMAR}")
+                    raise LimitError(f"limit {text!r}: cannot read clock {value!r}", f"expected {GRAMMAR}")
                 moves, base, increment = match.groups()
                 put("moves_per_control", _count(text, "moves to a control", moves or "0", 0, 10_000))
                 put("clock_ms", _milliseconds(text, base, least=1))
                 put("increment_ms", _milliseconds(text, increment or "0", least=0))
             else:
                 hint = nearest(name, LIMIT_NAMES)
-                raise LimitError(f"limit {text!r}: cannot read {part.strip()!r}{hint}; expected {GRAMMAR}")
+                raise LimitError(f"limit {text!r}: cannot read {part.strip()!r}{hint}", f"expected {GRAMMAR}")
         limits = cls(**found)  # type: ignore[arg-type]
         if limits.clock_kind != "wall" and not limits.is_timed:
             raise LimitError(
-                f"limit {text!r}: {limits.clock_kind} clock without clock= or move_time=; expected {GRAMMAR}"
+                f"limit {text!r}: {limits.clock_kind} clock without clock= or move_time=", f"expected {GRAMMAR}"
             )
         return limits
 

@@ -122,7 +122,7 @@ class Parameter:
             try:
                 return pinned(value, self.legal)
             except UserError as error:
-                raise ParameterError(f"{expected}: {error}") from None
+                raise ParameterError.at(expected, error) from None
         low, high = self.legal
         if isinstance(value, str):
             with contextlib.suppress(ValueError):
@@ -698,7 +698,7 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
         for other in rows:
             if rows[other] is row and other != name:
                 raise ParameterError(
-                    f"{where + ': ' if where else ''}{other} and {name} are the same parameter, {row.name}; give one"
+                    f"{where + ': ' if where else ''}{other} and {name} are the same parameter, {row.name}", "give one"
                 )
         rows[name] = row
     return rows

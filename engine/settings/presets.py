@@ -57,7 +57,9 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")
     table["description"]  # only checked to be a text
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
-        raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
+        raise ConfigurationError(
+            f"{path}: no section [{game}]", f"add one (it may be empty) to use the preset for {game}"
+        )
     overrides = by_canonical_name(table[game], f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
     return completed_settings(overrides, game) if table["complete"] else overrides

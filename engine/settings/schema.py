@@ -59,6 +59,8 @@ class Field:
     low: float = 0
     high: float = 0
     """Maximum of a value that is a number; ``low`` is the minimum."""
+    least: int = 0
+    """Least number of entries of a list, or of a table whose keys the user chooses."""
     unit: str = ""
     """Unit of a number, as the name of a message in the message catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
@@ -114,8 +116,10 @@ class Field:
                 return isinstance(value, bool)
             case "choice":
                 return not isinstance(value, bool) and value in self.choices
-            case "texts":
-                return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            case "texts" | "values" | "rows" as kind:
+                if not isinstance(value, list) or len(value) < self.least:
+                    return False
+                return kind != "texts" or all(isinstance(one, str) for one in value)
             case "tables":
                 return isinstance(value, list) and bool(value)
         return True
@@ -138,7 +142,7 @@ class Schema:
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
     has_one_key: bool = False
-    """Whether the table must have exactly one of its keys."""
+    """Whether the table must have exactly one of its keys; ``Table.table`` refuses another number."""
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys or self.others is not None
@@ -268,9 +272,10 @@ class Table:
             if name not in schema:
                 if kind:
                     refuse_other_kind(data, where, kind)
-                hint = home_of(str(name), schema) or nearest(str(name), schema)
-                hint = hint or f"; expected one of {', '.join(schema)}"
-                raise ConfigurationError(f"{where}: unknown key {name!r}{hint}")
+                home = home_of(str(name), schema)
+                hint = "" if home else nearest(str(name), schema)
+                remedy = home or ("" if hint else f"expected one of {', '.join(schema)}")
+                raise ConfigurationError(f"{where}: unknown key {name!r}{hint}", remedy)
         self._refuse_strayed_keys()
 
     def __contains__(self, name: str) -> bool:
@@ -298,11 +303,10 @@ class Table:
         declared = self.schema[name]
         return self._checked(replace(declared, **narrower)) if name in self.data else default
 
-    def error(self, name: str, expected: str) -> ConfigurationError:
+    def error(self, name: str, expected: str, remedy: str = "") -> ConfigurationError:
         """The error to raise for a wrong value of the key ``name``; ``expected`` describes a valid value."""
-        if name not in self.data:
-            return ConfigurationError(f"{self.where}: {name} is missing, expected {expected}")
-        return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")
+        given = f"{name} = {format_toml(self.data[name])}" if name in self.data else f"{name} is missing"
+        return ConfigurationError(f"{self.where}: {given}, expected {expected}", remedy)
 
     def read(self, holder: type[Read], **given: Any) -> Read:
         """Create an instance of the dataclass from the table's values, and from ``given`` for all other fields.
@@ -322,9 +326,10 @@ class Table:
         """
         schema = self.schema[name].schema
         assert schema is not None
-        return Table(
-            self.data.get(name, {}), f"{self.where}: [{name}]", schema if names is None else schema.only(names)
-        )
+        own = Table(self.data.get(name, {}), f"{self.where}: [{name}]", schema if names is None else schema.only(names))
+        if schema.has_one_key and len(own.data) != 1:
+            raise self.error(name, self.schema[name].right_value)
+        return own
 
     def _checked(self, declared: Field) -> Any:
         value: Any = self.data.get(declared.name)
@@ -356,25 +361,25 @@ class Table:
                 if strayed is not None:
                     head = f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
                     raise ConfigurationError(
-                        f"{self.where}: {strayed} is written below {head}, so TOML reads it as part of that table; "
-                        "write it above the first table"
+                        f"{self.where}: {strayed} is written below {head}, so TOML reads it as part of that table",
+                        "write it above the first table",
                     )
 
 
 def home_of(name: str, schema: Schema) -> str:
-    """Hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, otherwise an empty string.
+    """Hint for a misplaced key: ``"it is a key of [x]"`` if it is a key of a subtable, otherwise an empty string.
 
-    If ``name`` is a valid key under a subtable's ``others``, the hint is like ``"; it belongs in set = { null_move =
-    ... }"``.
+    If ``name`` is a valid key under a subtable's ``others``, the hint is like ``"it belongs in set = { null_move = ...
+    }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():
         if one.schema is not None and name in one.schema.keys:
-            return f"; it is a key of {f'[[{key_name}]]' if TABLES in one.kinds else f'[{key_name}]'}"
+            return f"it is a key of {f'[[{key_name}]]' if TABLES in one.kinds else f'[{key_name}]'}"
     owners = [
         entry_of_table(owner, name) for owner, one in below.items() if one.schema is not None and one.schema.holds(name)
     ]
-    return f"; it belongs in {' or '.join(owners)}" if owners else ""
+    return f"it belongs in {' or '.join(owners)}" if owners else ""
 
 
 def entry_of_table(table: str, name: str) -> str:

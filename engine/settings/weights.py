@@ -52,7 +52,7 @@ WEIGHTS = schema.declare(
     game=schema.text(example="othello"),
     provenance=schema.text(example="Fitted by: ..."),
     features=schema.key(schema.TEXTS, example=["mobility", "corners"], expected="a list of the features' names"),
-    phases=schema.key(schema.ROWS, example=[[52, 10], [102, -2]]),
+    phases=schema.key(schema.ROWS, example=[[52, 10], [102, -2]], least=1, expected="rows of weights"),
     pattern_phases=schema.whole(1, STEPS, example=6, default=schema.COMPUTED),
     patterns=schema.text(example="...", default=schema.COMPUTED, expected="compressed numbers in base 85"),
 )
@@ -93,8 +93,6 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
     table = schema.Table(read_toml(path), str(path), WEIGHTS, kind="weights")
     features = table["features"]
     phases = table["phases"]
-    if not isinstance(phases, list) or not phases:
-        raise table.error("phases", "rows of weights")
     for row in phases:
         if not isinstance(row, list) or len(row) != len(features):
             raise ConfigurationError(
@@ -118,7 +116,7 @@ def _read_patterns(table: schema.Table) -> tuple[int, bytes]:
     try:
         numbers = zlib.decompress(_base_85_decoded("".join(text.split())))
     except (ValueError, zlib.error) as error:
-        raise ConfigurationError(f"{table.where}: patterns: damaged ({error}); fit them again") from None
+        raise ConfigurationError(f"{table.where}: patterns: damaged ({error})", "fit them again") from None
     if not numbers or len(numbers) % (2 * phases):
         raise ConfigurationError(f"{table.where}: patterns: {len(numbers)} bytes do not make {phases} equal rows")
     return phases, numbers
@@ -179,7 +177,7 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     _check_content(path, status.st_mtime_ns, status.st_size)
     if digest and digest != weights.digest:
         raise ConfigurationError(
-            f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
+            f"{path}: its weights have the digest {weights.digest}", "restore the file, or leave out the digest"
         )
     return weights
 

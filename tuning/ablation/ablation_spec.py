@@ -193,8 +193,9 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         comparisons = list(reader.builds(conditions.external.build_names, table))
     if not comparisons:
         raise ConfigurationError(
-            f"{where}: nothing to compare; expected [[leave_one_out]], [[add_one_in]], [[values]], [[comparisons]], "
-            "[[factorial]] or [[interactions]]"
+            f"{where}: nothing to compare",
+            "expected [[leave_one_out]], [[add_one_in]], [[values]], [[comparisons]], "
+            "[[factorial]] or [[interactions]]",
         )
     part = default_part(conditions.game, str(data.get("openings", conditions.game)))
     spec = AblationSpec(
@@ -218,15 +219,16 @@ def _refuse_without_verdict(spec: AblationSpec, where: str) -> None:
     least = min_pairs(questions, rule)
     if largest < least:
         raise ConfigurationError(
-            f"{where}: pairs = {largest} is too few for a verdict, even if one side won all of them; give at least "
-            f"{least}, or {pairs_to_decide(50, questions, rule)} to detect a difference of 50 Elo"
+            f"{where}: pairs = {largest} is too few for a verdict, even if one side won all of them",
+            f"give at least {least}, or {pairs_to_decide(50, questions, rule)} to detect a difference of 50 Elo",
         )
     pairs = [comparison.pairs for comparison in spec.comparisons]
     first_analyses = spec.pairs_together([analyses_of(planned, rule.rounds)[0] for planned in pairs])
     if spec.max_games is not None and spec.max_games < 2 * first_analyses:
         raise ConfigurationError(
             f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_analyses} "
-            f"games; all rounds have at most {2 * spec.pairs_together(pairs)} games"
+            f"games",
+            f"all rounds have at most {2 * spec.pairs_together(pairs)} games",
         )
 
 
@@ -234,8 +236,8 @@ def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
     if conditions.external is not None:
         if "nodes_to_depth" in table:
             raise ConfigurationError(
-                f"{table.where}: nodes_to_depth needs the built-in engine; remove it (the report shows what an "
-                "external engine reports of nodes, depth and time)"
+                f"{table.where}: nodes_to_depth needs the built-in engine",
+                "remove it (the report shows what an external engine reports of nodes, depth and time)",
             )
         return NodesToDepth(0, 0)
     found: NodesToDepth = table["nodes_to_depth"]
@@ -312,7 +314,7 @@ class _ComparisonReader:
         base = self._base(table)
         factors = [
             (name, without, self._level_of_base(name, base, where))
-            for name, without in self.settings.features(table, base, 2)
+            for name, without in self.settings.features(table, base)
         ]
         for pair in combinations(factors, 2):
             label = " × ".join(name for name, _, _ in pair)
@@ -361,8 +363,6 @@ class _ComparisonReader:
         table = Table(entry, where, self.settings.values)
         base = self._base(table)
         given = table["values"]
-        if not isinstance(given, list) or not given:
-            raise table.error("values", "a list of values")
         chosen = table.get("reference", self.settings.reference(table, base))
         names = read_names(table["names"], [*given, DEFAULT_LEVEL if chosen is None else chosen], where)
         curve = _label(table, "")
@@ -395,7 +395,7 @@ class _ComparisonReader:
     def _level_of_base(self, name: str, base: Mapping[str, Value], where: str) -> Value:
         if name not in base:
             raise ConfigurationError(
-                f"{where}: features: the base has no value of {name}; give one in [engine] options or [set]"
+                f"{where}: features: the base has no value of {name}", "give one in [engine] options or [set]"
             )
         return base[name]
 
@@ -437,7 +437,7 @@ class _ComparisonReader:
             return comparison
         if not comparison.differences:
             noun = self.settings.noun
-            raise ConfigurationError(f"{where}: compares a set of {noun}s with itself; change one side")
+            raise ConfigurationError(f"{where}: compares a set of {noun}s with itself", "change one side")
         self.settings.refuse_without_effect(where, variant, reference, limits)
         return comparison
 
@@ -494,10 +494,10 @@ def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:
     seen: dict[Any, str] = {}
     for comparison in comparisons:
         if comparison.label in seen:
-            raise ConfigurationError(f"{where}: two comparisons are called {comparison.label!r}; give one a label")
+            raise ConfigurationError(f"{where}: two comparisons are called {comparison.label!r}", "give one a label")
         content = digest_of(comparison.content() | {"pairs": 0})
         same = seen.get(content)
         if same is not None:
-            raise ConfigurationError(f"{where}: {comparison.label!r} is the same comparison as {same!r}; remove one")
+            raise ConfigurationError(f"{where}: {comparison.label!r} is the same comparison as {same!r}", "remove one")
         seen[comparison.label] = comparison.label
         seen[content] = comparison.label

@@ -93,8 +93,9 @@ def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> d
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:
-            hint = nearest(key, written) or f"; expected one of {', '.join(written)}"
-            raise ConfigurationError(f"{where}: names: {key!r} is neither a value nor the reference{hint}")
+            hint = nearest(key, written)
+            problem = f"{where}: names: {key!r} is neither a value nor the reference{hint}"
+            raise ConfigurationError(problem, "" if hint else f"expected one of {', '.join(written)}")
         if not isinstance(words, str) or not words.strip() or not words.isprintable():
             raise ConfigurationError(f"{where}: names: {key} = {format_toml(words)}, expected printable characters")
     return dict(given)

@@ -74,11 +74,8 @@ class Settings(Protocol):
         This value is the default of the table's key ``reference``.
         """
 
-    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        """The settings that the key ``features`` lists, each with the value that disables the feature.
-
-        ``least`` is the minimum number of features.
-        """
+    def features(self, table: Table, base: Mapping[str, Value]) -> list[tuple[str, Value]]:
+        """The settings that the key ``features`` lists, each with the value that disables the feature."""
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
         """The bare engine and the variants that a table ``[[add_one_in]]`` compares."""
@@ -118,8 +115,8 @@ class BuiltinSettings:
         word = table[self.noun]
         return self._rows([word], f"{table.where}: {self.noun}")[word]
 
-    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        words = _feature_words(table, least)
+    def features(self, table: Table, base: Mapping[str, Value]) -> list[tuple[str, Value]]:
+        words = _feature_words(table)
         rows = find_all(words, f"{table.where}: features", _features_of(self._game))
         return [feature_left_out(rows[word].name, base, table.where, self._game) for word in words]
 
@@ -128,7 +125,7 @@ class BuiltinSettings:
         try:
             overrides = load_preset(name, self._game, self._beside)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{table.where}: bare: {error}") from None
+            raise ConfigurationError.at(f"{table.where}: bare", error) from None
         own = self.read(table["set"], f"{table.where}: set")
         bare = resolve({**overrides, **own}, f"{table.where}: bare", self._game)
         variants = []
@@ -204,12 +201,12 @@ class ExternalSettings:
     def _name(self, table: Table) -> str:
         return self._engine.own_name(table[self.noun])
 
-    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
+    def features(self, table: Table, base: Mapping[str, Value]) -> list[tuple[str, Value]]:
         given = table.get("features")
-        if isinstance(given, Mapping) and len(given) >= least:
+        if isinstance(given, Mapping) and len(given) >= table.schema["features"].least:
             pairs = list(given.items())
         else:
-            pairs = [(word, False) for word in _feature_words(table, least)]
+            pairs = [(word, False) for word in _feature_words(table)]
         found = []
         for word, without in pairs:
             ((name, value),) = self.read({word: without}, f"{table.where}: features").items()
@@ -257,10 +254,10 @@ def settings_of(conditions: Conditions) -> Settings:
     return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
 
 
-def _feature_words(table: Table, least: int) -> list[str]:
-    features = table.get("features")
-    if not isinstance(features, list) or len(features) < least:
-        raise table.error("features", "a list of features" if least == 1 else f"a list of at least {least} features")
+def _feature_words(table: Table) -> list[str]:
+    features, declared = table.get("features"), table.schema["features"]
+    if not isinstance(features, list) or len(features) < declared.least:
+        raise table.error("features", declared.right_value)
     return [str(feature) for feature in features]
 
 
@@ -287,13 +284,13 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
     value = row.off
     if value is None or row.name not in _features_of(game):
         raise ConfigurationError(
-            f"{where}: {row.name} cannot be left out: it is not a feature of {game}; "
-            "use [[values]] to compare its values"
+            f"{where}: {row.name} cannot be left out: it is not a feature of {game}",
+            "use [[values]] to compare its values",
         )
     if base[row.name] == value:
         raise ConfigurationError(
-            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out; use [[values]] "
-            "to switch it on"
+            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out",
+            "use [[values]] to switch it on",
         )
     return row.name, value
 

@@ -319,7 +319,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
 def _refuse_equal_names(names: Sequence[str], two: str) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ConfigurationError(f"{two} are called {twice!r}; give each an id of its own")
+        raise ConfigurationError(f"{two} are called {twice!r}", "give each an id of its own")
 
 
 def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: str) -> tuple[Claim, ...]:
@@ -328,7 +328,7 @@ def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: st
     for name in only:
         if name not in names:
             known = ", ".join(claim.id for claim in claims)
-            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}; it has {known}")
+            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}", f"it has {known}")
         if not any(part.id == name or claim.id == name for claim in claims for part in claim.parts):
             raise ConfigurationError(
                 f"{where}: the budget {budget} has no part of {name}", f"give another with {argument('budget')}"
@@ -349,7 +349,7 @@ def _budget(table: Table, name: str) -> ClaimsBudget:
     for key in given:
         if key not in limits:
             raise ConfigurationError(
-                f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; expected {', '.join(limits)}"
+                f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}", f"expected {', '.join(limits)}"
             )
     return ClaimsBudget(
         name, own["pairs"], own["rounds"], own["positions"], own["positions_per_game"], limits,
@@ -376,7 +376,7 @@ def _parsed(text: str, where: str) -> Limits:
     try:
         return Limits.parse(text)
     except LimitError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+        raise ConfigurationError.at(where, error) from None
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
@@ -498,8 +498,8 @@ class _ClaimsReader:
         for one, other in combinations(cells, 2):
             if all(getattr(one, name) == getattr(other, name) for name in ("limits", "reference_limits", "is_time")):
                 raise ConfigurationError(
-                    f"{table.where} ({engine}): limits {one.limit} and {other.limit} are both {one.limits}; "
-                    f"name different limits of the budget {self.budget.name}"
+                    f"{table.where} ({engine}): limits {one.limit} and {other.limit} are both {one.limits}",
+                    f"name different limits of the budget {self.budget.name}",
                 )
         return cells
 
@@ -551,7 +551,7 @@ class _ClaimsReader:
             raise table.error("where", "none, because a search without aspiration windows misses none")
         if kind in COMPARED:
             if sides[0] == sides[1]:
-                raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
+                raise ConfigurationError(f"{where}: compares a set of parameters with itself", "change one of the two")
             settings_of(conditions).refuse_without_effect(where, dict(sides[0]), dict(sides[1]), limits)
         shown = f"{name} time" if is_time else name
         return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
@@ -564,13 +564,13 @@ class _ClaimsReader:
 
     def _limit_text(self, table: Table, name: str, engine: str) -> str:
         """Text of the budget's limit called ``name``; ``name`` itself if it is already the text of a limit."""
-        if name in self.budget.limits:
-            return self.budget.limits[name][engine]
+        limits = self.budget.limits
+        if name in limits:
+            return limits[name][engine]
         if "=" not in name:
-            known = ", ".join(self.budget.limits) or "none"
             raise ConfigurationError(
-                f"{table.where}: the budget {self.budget.name} has no limit {name!r}{nearest(name, self.budget.limits)}"
-                f"; it has {known}"
+                f"{table.where}: the budget {self.budget.name} has no limit {name!r}{nearest(name, limits)}",
+                f"it has {', '.join(limits) or 'none'}",
             )
         _parsed(name, table.where)
         return name
@@ -668,14 +668,16 @@ def _not_asked(table: Table) -> dict[str, dict[str, str]]:
         if any(_key_in(key, language) in table for language in LANGUAGES):
             found[engine] = _translations(table, key)
     if len(found) == len(ENGINES):
-        raise ConfigurationError(f"{table.where}: not_then and not_now leave no engine to measure; remove one of them")
+        raise ConfigurationError(
+            f"{table.where}: not_then and not_now leave no engine to measure", "remove one of them"
+        )
     return found
 
 
 def _texts(table: Table, key: str) -> list[str]:
     """The value of a key that is a list of texts: at least one, and each only once."""
     given: list[str] = table[key]
-    if not given or "" in given:
+    if "" in given:
         raise table.error(key, table.schema[key].right_value)
     if len(set(given)) < len(given):
         raise table.error(key, "each limit once")

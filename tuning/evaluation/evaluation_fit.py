@@ -317,7 +317,7 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
     for limits in (spec.limits, *scores, *spec.match_limits):
         if not limits.is_reproducible:
             raise UserError(
-                f"fit-evaluation: limit {limits}: games on a clock cannot be repeated; give nodes=N or depth=N"
+                f"fit-evaluation: limit {limits}: games on a clock cannot be repeated", "give nodes=N or depth=N"
             )
     return fitting
 

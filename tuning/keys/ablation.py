@@ -26,7 +26,8 @@ _question = functools.partial(schema.declare, CATALOGUE, "question")
 _LABEL = schema.text(default=COMPUTED, example="in the endgame")
 _LIMIT = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
 _PAIRS = schema.whole(1, MAX_PAIRS, default=COMPUTED, example=200, unit="pairs")
-_FEATURES = schema.key(schema.TEXTS, schema.TABLE, schema=SETTINGS, example=["null_move", "killers"])
+_features = functools.partial(schema.key, schema.TEXTS, schema.TABLE, schema=SETTINGS, example=["null_move", "killers"])
+_FEATURES = _features(least=1, expected="a list of features")
 _COMMON: dict[str, Any] = {"set": CONDITIONS["set"], "limit": _LIMIT, "pairs": _PAIRS}
 
 LEAVE_ONE_OUT = _question("leave_one_out", features=_FEATURES, **_COMMON)
@@ -39,7 +40,7 @@ ADD_ONE_IN = _question(
 _NAMES = _question("names", others=schema.text(default=COMPUTED, example="none", message="value"))
 _OF_BOTH = _question(
     "values",
-    values=schema.key(schema.VALUES, example=["off", 2, 3], expected="a list of values"),
+    values=schema.key(schema.VALUES, example=["off", 2, 3], least=1, expected="a list of values"),
     reference=schema.key(schema.VALUE, default=COMPUTED, example=2),
     names=schema.table(_NAMES, example={"off": "none"}),
     label=_LABEL,
@@ -66,7 +67,7 @@ COMPARISON = _question(
     ponder=schema.switch(),
     pairs=_PAIRS,
 )
-FACTORS = _question("factors", others=schema.key(schema.VALUES, example=[1, 2], message="factor"))
+FACTORS = _question("factors", others=schema.key(schema.VALUES, example=[1, 2], least=2, message="factor"))
 FACTORIAL = _question(
     "factorial",
     factors=schema.table(FACTORS, default=REQUIRED, example={"null_move": [False, True], "killers": [0, 2]}),
@@ -74,7 +75,9 @@ FACTORIAL = _question(
     label=_LABEL,
     **_COMMON,
 )
-INTERACTIONS = _question("interactions", features=_FEATURES, **_COMMON)
+INTERACTIONS = _question(
+    "interactions", features=_features(least=2, expected="a list of at least 2 features"), **_COMMON
+)
 
 
 @dataclass(frozen=True)

@@ -115,9 +115,9 @@ PART = _part(
     **_settings("variant", {"aspiration": "full"}),
     **_settings("reference", {"aspiration": "off"}),
     factors=schema.table(FACTORS, example={"aspiration": ["off", "full"], "algorithm": ["alphabeta", "pvs"]}),
-    limits=schema.key(schema.TEXTS, default=COMPUTED, example=["play", "nodes=20000"], expected=_TEXT_LIST),
+    limits=schema.key(schema.TEXTS, default=COMPUTED, example=["play", "nodes=20000"], least=1, expected=_TEXT_LIST),
     reference_limits=schema.key(
-        schema.TEXTS, default=COMPUTED, example=["nodes=1000", "nodes=10000"], expected=_TEXT_LIST
+        schema.TEXTS, default=COMPUTED, example=["nodes=1000", "nodes=10000"], least=1, expected=_TEXT_LIST
     ),
     costs_time=schema.switch(),
     ponder=schema.switch(),

@@ -73,16 +73,17 @@ def _of_kind(key: Field, kind: str) -> dict[str, Any]:
         return {"type": "integer" if kind == WHOLE else "number", "minimum": key.low, "maximum": key.high}
     if kind in (TABLE, TABLES):
         assert key.schema is not None
-        table = _object(key.schema)
+        table = _object(key.schema) | ({"minProperties": key.least} if key.least else {})
         return table if kind == TABLE else {"type": "array", "minItems": 1, "items": table}
+    items = {"type": "array"} | ({"minItems": key.least} if key.least else {})
     schemas: dict[str, dict[str, Any]] = {
         TEXT: {"type": "string", "minLength": 1},
         SWITCH: {"type": "boolean"},
         CHOICE: {"enum": list(key.choices)},
-        TEXTS: {"type": "array", "items": {"type": "string"}},
+        TEXTS: items | {"items": {"type": "string"}},
         VALUE: SCALAR,
-        VALUES: {"type": "array", "items": SCALAR},
-        ROWS: {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+        VALUES: items | {"items": SCALAR},
+        ROWS: items | {"items": {"type": "array", "items": {"type": "integer"}}},
     }
     return schemas[kind]
 

@@ -163,7 +163,7 @@ def find_places(word: str) -> Sequence[tuple[Place, Field | None]]:
         return [pair for number, pair in enumerate(found) if pair[1] not in [key for _, key in found[:number]]]
     near = difflib.get_close_matches(wanted, known_names(), 1, 0.5)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise UserError(f"no kind of file, table or key {word!r}{hint}; elolab keys lists the kinds")
+    raise UserError(f"no kind of file, table or key {word!r}{hint}", "elolab keys lists the kinds")
 
 
 def known_names() -> tuple[str, ...]:

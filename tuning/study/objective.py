@@ -155,9 +155,9 @@ def _make_folder(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{directory}: cannot make the folder: {error.strerror}; give another one") from None
+        raise UserError(f"{directory}: cannot make the folder: {error.strerror}", "give another one") from None
     if (directory / STORE_NAME).exists():
-        raise UserError(f"{directory}: holds games, not trials of a function; give another folder")
+        raise UserError(f"{directory}: holds games, not trials of a function", "give another folder")
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:
@@ -167,7 +167,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             number = float(value)  # type: ignore[arg-type]
     if not math.isfinite(number):
-        raise UserError(f"the objective is {value!r} for {dict(settings)}; expected a finite number")
+        raise UserError(f"the objective is {value!r} for {dict(settings)}", "expected a finite number")
     return number
 
 
@@ -214,10 +214,10 @@ def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: its trials cannot be read ({error}); give another folder, or remove it") from None
+        raise UserError(f"{file}: its trials cannot be read ({error})", "give another folder, or remove it") from None
     for path, old, new in differences(recorded, plain(spec.content())):
         raise UserError(
-            f"{file}: holds trials of another search: {path} = {setting_text(old)} there, {setting_text(new)} now; "
-            "give another folder"
+            f"{file}: holds trials of another search: {path} = {setting_text(old)} there, {setting_text(new)} now",
+            "give another folder",
         )
     return trials

@@ -258,8 +258,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
         if pairs is not None and pairs > len(reserved):
             raise RunError(
                 f"{spec.conditions.source}: [validation]: {key} = {pairs} needs as many different openings, but the "
-                f"validation half of the suite {spec.conditions.openings!r} has {len(reserved)}; give fewer pairs or a "
-                "larger suite"
+                f"validation half of the suite {spec.conditions.openings!r} has {len(reserved)}",
+                "give fewer pairs or a larger suite",
             )
     return TuningPlan(spec, suite, openings, reserved)
 

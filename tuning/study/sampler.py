@@ -59,8 +59,8 @@ def check_sampler(name: str, where: str, other: str = "duel") -> None:
     for package in PACKAGES.get(name, ()):
         if find_spec(package) is None:
             raise SamplerError(
-                f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed; "
-                f"pip install {package}, or use sampler = {other!r}"
+                f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed",
+                f"pip install {package}, or use sampler = {other!r}",
             )
 
 

@@ -45,7 +45,10 @@ SPSA_KEYS = ("c_end", "r_end")
 """Keys of a range that only the sampler ``spsa`` uses."""
 PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
-    choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
+    choices=schema.key(
+        schema.VALUES, default=COMPUTED, example=["off", "full"], least=2,
+        expected="a list of at least two different values",
+    ),
 )  # fmt: skip
 """Declared keys of a dimension that is a parameter of the built-in engine.
 
@@ -53,7 +56,7 @@ There is no key for the default value, because it is the base's value.
 """
 NEEDS = schema.declare(
     CATALOGUE, "dimension", "needs",
-    others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, message="need"),
+    others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, least=1, message="need"),
 )  # fmt: skip
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
@@ -212,7 +215,8 @@ class Space:
             if not one.choices and not (isinstance(value, int | float) and one.low <= value <= one.high):
                 raise ConfigurationError(
                     f"{where}: {one.name} = {format_toml(value)} in the base, expected a value in the range that is "
-                    f"searched, {format_toml(one.low)} to {format_toml(one.high)}; change the range or the base"
+                    f"searched, {format_toml(one.low)} to {format_toml(one.high)}",
+                    "change the range or the base",
                 )
 
     def has_effect(self, name: str, values: Mapping[str, Value]) -> bool:
@@ -283,7 +287,7 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
         raise table.error("parameters", "each name once")
     if not listed and not tables:
         raise ConfigurationError(
-            f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"
+            f"{table.where}: nothing to tune", "expected parameters = [names] or tables [dimensions.NAME]"
         )
     applicable = {row.name: row for row in parameters_of(game)}
     rows = find_all(listed, f"{table.where}: parameters", applicable)
@@ -306,12 +310,12 @@ def read_options(table: Table) -> Space:
     """
     if "parameters" in table:
         raise ConfigurationError(
-            f"{table.where}: parameters belong to the built-in engine; give an external engine's options as tables "
-            "[dimensions.OPTION] with default, low and high, or choices"
+            f"{table.where}: parameters belong to the built-in engine",
+            "give an external engine's options as tables [dimensions.OPTION] with default, low and high, or choices",
         )
     given = table["dimensions"]
     if not given:
-        raise ConfigurationError(f"{table.where}: nothing to tune; expected tables [dimensions.OPTION]")
+        raise ConfigurationError(f"{table.where}: nothing to tune", "expected tables [dimensions.OPTION]")
     dimensions, base = [], []
     for name, entry in given.items():
         own = Table(entry, f"{table.where}: [dimensions.{name}]", DIMENSION)
@@ -365,7 +369,7 @@ def _refuse_circles(where: str, dimensions: Sequence[Dimension]) -> None:
             above |= {parent for one in above for parent in parents[one]}
         if name in above:
             raise ConfigurationError(
-                f"{where}: [dimensions.{name}]: needs: {name} depends on itself in the end; remove one of these needs"
+                f"{where}: [dimensions.{name}]: needs: {name} depends on itself in the end", "remove one of these needs"
             )
 
 
@@ -380,11 +384,12 @@ def _constraints(table: Table, dimensions: Sequence[Dimension], base: Mapping[st
         unknown = next((name for name in names if name not in ranges), None)
         if unknown is not None or not names:
             raise ConfigurationError(
-                f"{place}: {f'no range of {unknown!r}' if unknown else 'no name in it'}; expected {' or '.join(ranges)}"
+                f"{place}: {f'no range of {unknown!r}' if unknown else 'no name in it'}",
+                f"expected {' or '.join(ranges)}",
             )
         if not holds(one, base):
             told = ", ".join(f"{name} = {format_toml(base[name])}" for name in names)
-            raise ConfigurationError(f"{place} does not hold for the base itself ({told}); change one of them")
+            raise ConfigurationError(f"{place} does not hold for the base itself ({told})", "change one of them")
     return tuple(table["constraints"])
 
 
@@ -398,7 +403,7 @@ def _option_range(name: str, table: Table) -> Dimension:
         raise ConfigurationError(f"{table.where}: low = {low:g} and high = {high:g}, expected low below high")
     scale = table.get("scale", "linear")
     if scale == "log" and (low <= 0 or step):
-        raise ConfigurationError(f"{table.where}: scale = 'log' needs low above 0 and no step; use 'linear'")
+        raise ConfigurationError(f"{table.where}: scale = 'log' needs low above 0 and no step", "use 'linear'")
     steps = (high - low) / step if step else 0.0
     if abs(steps - round(steps)) > STEP_PRECISION or (step and steps < 1):
         raise table.error("step", f"a divisor of {high - low:g} (high - low)")
@@ -412,14 +417,14 @@ def _spsa_keys(table: Table) -> dict[str, Any]:
 def _refuse_range(table: Table) -> None:
     for key in RANGE:
         if key in table:
-            raise ConfigurationError(f"{table.where}: {key} is for a range; use choices alone")
+            raise ConfigurationError(f"{table.where}: {key} is for a range", "use choices alone")
 
 
 def _option_choice(name: str, table: Table) -> Dimension:
     _refuse_range(table)
     choices = table["choices"]
-    if not isinstance(choices, list) or len(choices) < 2 or len({str(choice) for choice in choices}) < len(choices):
-        raise table.error("choices", "a list of at least two different values")
+    if len({str(choice) for choice in choices}) < len(choices):
+        raise table.error("choices", table.schema["choices"].right_value)
     if not all(isinstance(choice, bool | int | str) for choice in choices):
         raise table.error("choices", "texts, whole numbers, true or false")
     return Dimension(name, choices=tuple(choices))
@@ -429,7 +434,7 @@ def _dimension(row: Parameter, table: Table) -> Dimension:
     if "choices" in table or row.kind != "integer":
         return _choice(row, table)
     if not row.tuning and not ("low" in table and "high" in table):
-        raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning; give low and high")
+        raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning", "give low and high")
     low, high = row.tuning or (None, None)
     low = row.check(table.data.get("low", low), f"{table.where}: low")
     high = row.check(table.data.get("high", high), f"{table.where}: high")
@@ -444,7 +449,7 @@ def _checked_range(name: str, low: int, high: int, default_scale: str, table: Ta
     scale = table.get("scale", default_scale)
     step = table.get("step", 1, high=high - low)
     if scale == "log" and (low < 1 or step != 1):
-        raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
+        raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step", "use 'linear'")
     if (high - low) % step:
         raise table.error("step", f"a divisor of {high - low} (high - low)")
     if (high - low) // step > MAX_VALUES:
@@ -455,11 +460,9 @@ def _checked_range(name: str, low: int, high: int, default_scale: str, table: Ta
 def _choice(row: Parameter, table: Table) -> Dimension:
     _refuse_range(table)
     choices = table.get("choices", list(row.tuning or row.legal))
-    if not isinstance(choices, list) or len(choices) < 2:
-        raise table.error("choices", "a list of at least two values")
     checked = tuple(row.check(choice, f"{table.where}: choices") for choice in choices)
     if len(set(checked)) < len(checked):
-        raise table.error("choices", "different values")
+        raise table.error("choices", table.schema["choices"].right_value)
     return Dimension(row.name, choices=checked)
 
 
@@ -484,5 +487,5 @@ def _refuse_without_effect(
         reason = why_without_effect(dimension.name, hopeful, limits)
         if reason is not None:
             raise ConfigurationError(
-                f"{where}: tuning {dimension.name} would change nothing: {reason}; change that, or leave it out"
+                f"{where}: tuning {dimension.name} would change nothing: {reason}", "change that, or leave it out"
             )

@@ -90,12 +90,13 @@ class RoundTrials:
         before, where = self._study.user_attrs.get(SPEC_ATTRIBUTE), without_password(self._where)
         if before is None:
             if trials:
-                raise RunError(f"{where}: holds a study {self._spec.name!r} that is not elolab's; rename this one")
+                raise RunError(f"{where}: holds a study {self._spec.name!r} that is not elolab's", "rename this one")
             self._study.set_user_attr(SPEC_ATTRIBUTE, digest)
         elif before != digest:
             raise RunError(
                 f"{where}: the study {self._spec.name!r} there belongs to another specification than "
-                f"{self._spec.conditions.source}; give this one another name, or remove that study"
+                f"{self._spec.conditions.source}",
+                "give this one another name, or remove that study",
             )
 
     def finished(self) -> dict[int, RoundResult]:
@@ -169,8 +170,8 @@ class RoundTrials:
                     if recorded != counts:
                         raise RunError(
                             f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} "
-                            f"when it ended, but its games now give {counts}; remove that study: the same command "
-                            "rebuilds it from the games"
+                            f"when it ended, but its games now give {counts}",
+                            "remove that study: the same command rebuilds it from the games",
                         )
                     return
                 trial = optuna.Trial(self._study, frozen._trial_id)
@@ -221,7 +222,7 @@ class RoundTrials:
                 remedy = "remove it: the same command rebuilds it from the games"
             else:
                 remedy = "all stored games are safe: give the same command again once the storage can be used"
-            raise StudyFailure(f"{without_password(self._where)}: cannot be used: {reason}; {remedy}") from None
+            raise StudyFailure(f"{without_password(self._where)}: cannot be used: {reason}", remedy) from None
 
 
 def without_password(url: str) -> str:

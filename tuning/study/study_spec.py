@@ -231,7 +231,7 @@ class TuningSpec:
         schema.TEXTS, default=(), example=["nodes=1250", "nodes=5000", "nodes=20000"],
         expected='a list of different limits, such as ["nodes=1250", "nodes=5000"]',
     )  # fmt: skip
-    limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1])
+    limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1], least=1)
     """Search limits of the rounds' games with their shares; the playoff is played at the target limit."""
     sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
     round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
@@ -368,8 +368,8 @@ def matches_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     foreign = next((key for key in data if key in STUDY and key not in MATCHES), None)
     if foreign is not None:
         raise ConfigurationError(
-            f"{where}: {foreign} applies to games that elolab plays, but a command plays the matches of this study; "
-            "leave it out"
+            f"{where}: {foreign} applies to games that elolab plays, but a command plays the matches of this study",
+            "leave it out",
         )
     table = Table(data, where, MATCHES, kind="tuning")
     space, validation = read_options(table), Table({}, where, VALIDATION)
@@ -433,8 +433,8 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(
-            f"{where}: {idle} = {format_toml(data[idle])} has no effect with sampler = {spec.sampler!r}{budget}; leave "
-            "it out"
+            f"{where}: {idle} = {format_toml(data[idle])} has no effect with sampler = {spec.sampler!r}{budget}",
+            "leave it out",
         )
     return spec
 
@@ -487,7 +487,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
     repeated = next((name for name in defaults if name.lower() in given), None)
     if repeated is not None:
         raise ConfigurationError(
-            f"{table.where}: [engine] or [set]: {repeated} is searched too ([dimensions.{repeated}]); remove one"
+            f"{table.where}: [engine] or [set]: {repeated} is searched too ([dimensions.{repeated}])", "remove one"
         )
     base = conditions.base_values | defaults
     engine.refuse_unfilled(base, table.where, "[dimensions] or [set]")
@@ -511,7 +511,7 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
     try:
         limits = tuple(Limits.parse(text) for text in texts)
     except UserError as error:
-        raise ConfigurationError(f"{table.where}: limits: {error}") from None
+        raise ConfigurationError.at(f"{table.where}: limits", error) from None
     if len(set(limits)) < len(limits):
         raise table.error("limits", table.schema["limits"].right_value)
     for one in limits:
@@ -529,10 +529,7 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
 
 def _budget(table: Table) -> Budget:
     own = table.table("budget")
-    given = [key for key in BUDGET if key in own]
-    if len(given) != 1:
-        raise table.error("budget", table.schema["budget"].right_value)
-    (unit,) = given
+    (unit,) = own.data
     return Budget(own["games"], None) if unit == "games" else Budget(None, own[unit] * SECONDS[unit])
 
 
@@ -579,7 +576,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
     sprt_key = next((key for key in SPRT_KEYS if key in own), None)
     kind = own.get("kind", GAIN if sprt_key is None else SPRT)
     if kind == GAIN and sprt_key is not None and not sprt_key.startswith("slow"):
-        raise own.error(sprt_key, f"none with kind = {GAIN!r}; the key belongs to kind = {SPRT!r}")
+        raise own.error(sprt_key, f"none with kind = {GAIN!r}", f"the key belongs to kind = {SPRT!r}")
     slow = own.get("slow", _kind_of_slow_match(own, limits, kind))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, because no limit is slower than limit = {OWN_LEVEL!r}")
@@ -599,7 +596,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
                              f"({found.slow_elo_upper:g}), by {MIN_GAP:g} or more")  # fmt: skip
     for key, owner in OWNERS.items():
         if key in own and slow != owner:
-            raise own.error(key, f"none with slow = {slow!r}; the key belongs to slow = {owner!r}")
+            raise own.error(key, f"none with slow = {slow!r}", f"the key belongs to slow = {owner!r}")
     if "slow_limit" in own and slow == "off":
         raise own.error("slow_limit", "none with slow = 'off'")
     return found

@@ -73,8 +73,8 @@ def options_for(spec: TuningSpec, options: RunOptions) -> RunOptions:
         return options
     if options.get("cluster") is not None:
         raise RunError(
-            f"{spec.conditions.source}: a cluster is for elolab's own games; leave it out: a command reaches its "
-            "machines itself"
+            f"{spec.conditions.source}: a cluster is for elolab's own games",
+            "leave it out: a command reaches its machines itself",
         )
     return {**options, "accept_engine_change": True}
 

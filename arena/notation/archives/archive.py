@@ -91,7 +91,7 @@ def start_position(game: Game, text: str, where: str) -> Position:
     try:
         return game.position(text)
     except UserError as error:
-        raise PortableGameError(f"{where}: start position: {error}") from None
+        raise PortableGameError.at(f"{where}: start position", error) from None
 
 
 def replay(
@@ -109,7 +109,7 @@ def replay(
         try:
             played += _played(position, entry)
         except UserError as error:
-            raise PortableGameError(f"{where}, ply {ply}: {error}") from None
+            raise PortableGameError.at(f"{where}, ply {ply}", error) from None
     return tuple(played[:plies])
 
 

@@ -157,7 +157,7 @@ def _whole(stream: IO[bytes], begin: bytes, where: str) -> bytes:
     """Return ``begin`` and the rest of the stream; raises ``PortableGameError`` if that is more than ``MAX_BYTES``."""
     data = begin + stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB; split it")
+        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB", "split it")
     return data
 
 
@@ -173,7 +173,7 @@ def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
         if reader.damage is not None:
             raise reader.damage
         if len(data) > MAX_BYTES:
-            raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB{when}; split it")
+            raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB{when}", "split it")
         yield ArchiveFile(where, _from_utf_16(data))
         return
     is_games = _EVENT.search(data) is not None
@@ -190,7 +190,7 @@ def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
             break
         data = data[end:] + more
         if len(data) > MAX_BYTES:
-            raise PortableGameError(f"{where}: line {first_line}: longer than {MAX_BYTES >> 20} MiB; split it")
+            raise PortableGameError(f"{where}: line {first_line}: longer than {MAX_BYTES >> 20} MiB", "split it")
     if reader.damage is not None:
         raise reader.damage
 
@@ -266,5 +266,5 @@ def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> byt
     except Exception as error:  # each decompressor raises its own exceptions
         raise PortableGameError(f"{where}: the compressed file is damaged: {error}") from None
     if len(data) > MAX_BYTES:
-        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB when unpacked; split it")
+        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB when unpacked", "split it")
     return data

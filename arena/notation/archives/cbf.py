@@ -74,7 +74,7 @@ def _moves(root: ElementTree.Element, where: str) -> Iterator[ArchivedMove]:
         match = _MOVE.fullmatch(value)
         if match is None:
             raise PortableGameError(
-                f"{where}, ply {ply}: {value!r} is not a move; expected files and ranks such as 77-47"
+                f"{where}, ply {ply}: {value!r} is not a move", "expected files and ranks such as 77-47"
             )
         file, rank, to_file, to_rank = map(int, match.groups())
         yield ArchivedMove(move_name(_square(file, rank), _square(to_file, to_rank), where), comment)

@@ -43,22 +43,22 @@ def _begins(*beginnings: bytes) -> Callable[[bytes], bool]:
 
 
 _ARCHIVES_NOT_READ = (
-    (_begins(b"ccbridge"), "CCBridge's own format is not read; save it there as XQF, CBF or PGN"),
-    (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
-    (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read; save the games as PGN, or of Othello as GGF"),
+    (_begins(b"ccbridge"), "CCBridge's own format is not read", "save it there as XQF, CBF or PGN"),
+    (wthor.holds_names, "names of WTHOR", "give the file of games (WTH_....wtb) that lies beside it"),
+    (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read", "save the games as PGN, or of Othello as GGF"),
 )
-"""Archive formats that elolab cannot read: a test of a file's first bytes, and advice for the user."""
+"""Archive formats that elolab cannot read: a test of a file's first bytes, the problem and the remedy."""
 _NOT_GAMES = (
-    (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
-    (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),
-    (_begins(b"<?xml", b"<"), "XML, but not a game of CCBridge (CBF); save the games as PGN or XQF"),
-    (lambda data: re.match(rb'\s*[{[]\s*["{]', data) is not None, "JSON; save the games as PGN"),
+    (_begins(b"sqlite format 3"), "an SQLite database", "of a run's folder games.pgn has the games"),
+    (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ", "save the games as PGN or XQF"),
+    (_begins(b"<?xml", b"<"), "XML, but not a game of CCBridge (CBF)", "save the games as PGN or XQF"),
+    (lambda data: re.match(rb'\s*[{[]\s*["{]', data) is not None, "JSON", "save the games as PGN"),
     (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
-     "a program, picture, document or archive of another kind, not games"),
+     "a program, picture, document or archive of another kind, not games", ""),
     (lambda data: b"\0" in data[:BEGINNING] and not data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)),
-     "not text, and no archive that elolab knows (a Polyglot book of chess is sorted, in entries of 16 bytes)"),
+     "not text, and no archive that elolab knows (a Polyglot book of chess is sorted, in entries of 16 bytes)", ""),
 )  # fmt: skip
-"""Kinds of files without games that users often give by mistake, with advice for the user."""
+"""Kinds of files without games that users often give by mistake, with problem and remedy."""
 
 
 def format_of(data: bytes) -> ArchiveFormat | None:
@@ -78,7 +78,7 @@ def is_archive(source: ArchiveFile) -> bool:
     """
     if format_of(source.data) is not None:
         return True
-    is_refused = any(begins(source.data) for begins, _ in _ARCHIVES_NOT_READ)
+    is_refused = any(begins(source.data) for begins, *_ in _ARCHIVES_NOT_READ)
     return is_refused and (source.is_chosen or not wthor.holds_names(source.data))
 
 
@@ -99,13 +99,13 @@ def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     game = reading.game
     try:
         if archive is None:
-            for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
+            for begins, problem, remedy in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
                 if begins(source.data):
-                    raise PortableGameError(f"{source.where}: {said}")
+                    raise PortableGameError(f"{source.where}: {problem}", remedy)
             archive = _PGN
         if archive.game and archive.game != game.name:
             holds = f"{archive.name} holds games of {game_named(archive.game).title}, not of {game.title}"
-            raise PortableGameError(f"{source.where}: {holds}; choose the game {archive.game} or another file")
+            raise PortableGameError(f"{source.where}: {holds}", f"choose the game {archive.game} or another file")
         yield from archive.read(source, reading)
     except PortableGameError as error:
         yield error

@@ -110,10 +110,10 @@ def _start(text: str, game: Game, where: str) -> str:
     size, *words = text.upper().split()
     letters = "".join(words)
     if size != str(_SIZE):
-        raise PortableGameError(f"{where}: BO[{size} ...]: a board of that size; expected 8")
+        raise PortableGameError(f"{where}: BO[{size} ...]: a board of that size", "expected 8")
     if len(letters) != _SIZE * _SIZE + 1 or not set(letters) <= _LETTERS.keys():
-        said = f"{len(letters)} characters; expected 64 of * O - and who is to move"
-        raise PortableGameError(f"{where}: BO[{text[:24]}...]: {said}")
+        problem = f"{where}: BO[{text[:24]}...]: {len(letters)} characters"
+        raise PortableGameError(problem, "expected 64 of * O - and who is to move")
     board = "".join(_LETTERS[letter] for letter in letters)
     return f"{board[:-1]} {board[-1]}"
 

@@ -53,7 +53,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     surplus = len(source.data) % _ENTRY.itemsize
     if surplus:
         raise PortableGameError(
-            f"{source.where}: truncated: its last entry has {surplus} of {_ENTRY.itemsize} bytes; get the whole book"
+            f"{source.where}: truncated: its last entry has {surplus} of {_ENTRY.itemsize} bytes", "get the whole book"
         )
     book = np.frombuffer(source.data, _ENTRY)
     start = reading.game.position()

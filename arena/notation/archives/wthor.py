@@ -148,8 +148,8 @@ def _moves(record: Any, where: str) -> Iterator[ArchivedMove]:
         if not square:
             return
         if square not in _SQUARE_NAMES:
-            said = f"{square} is not a square; expected ten times the rank plus the file"
-            raise PortableGameError(f"{where}, ply {ply}: {said}")
+            problem = f"{where}, ply {ply}: {square} is not a square"
+            raise PortableGameError(problem, "expected ten times the rank plus the file")
         yield ArchivedMove(_SQUARE_NAMES[square])
 
 

@@ -119,7 +119,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     sources = [word for word, key in SOURCES.items() if key in table]
     if len(sources) + (player is not None) > 1:
         one, other = [*([repr(player)] if player else []), *(f"{source}=" for source in sources)][:2]
-        raise UsageError(f"{option}: {one} and {other} both name an engine; give one of them")
+        raise UsageError(f"{option}: {one} and {other} both name an engine", "give one of them")
     return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
 
 
@@ -131,8 +131,8 @@ def _refuse_unsent_lines(table: Mapping[str, Any], names: Mapping[str, str], opt
     own = [protocol for protocol in protocols() if protocol.name == table.get("protocol")]
     if names.get("commands") == "initstr" and own and "commands" not in keys_of(own[0]):
         raise UsageError(
-            f"{option} initstr={table['commands'][0]}: players over {own[0].title} receive options only; give "
-            "option.NAME=VALUE, or setoption name NAME value VALUE"
+            f"{option} initstr={table['commands'][0]}: players over {own[0].title} receive options only",
+            "give option.NAME=VALUE, or setoption name NAME value VALUE",
         )
 
 
@@ -148,7 +148,7 @@ def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
     for name in limits:
         for other in EXCLUDED_BY.get(name, ()):
             if other in limits:
-                raise UsageError(f"{option}: {name}= and {other}= exclude each other; give one of them")
+                raise UsageError(f"{option}: {name}= and {other}= exclude each other", "give one of them")
 
 
 def is_player_word(word: str) -> bool:
@@ -209,7 +209,7 @@ def _limit(name: str, value: str, word: str, option: str) -> str:
         try:
             Limits.parse(text)
         except UserError as error:
-            raise UsageError(f"{option} {word}: {error}") from None
+            raise UsageError.at(f"{option} {word}", error) from None
     return text
 
 
@@ -244,8 +244,8 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
     source = words if words.has_source else each
     if not source.has_source:
         raise UsageError(
-            f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: no engine is named; "
-            "give cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)"
+            f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: no engine is named",
+            "give cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)",
         )
     named = NamedPlayer({}) if source.player is None else player_named(source.player, engines)
     if source.player is not None:
@@ -353,8 +353,8 @@ def _with_program(
             entry["command"] = [*command, *given.arguments]
         elif given.arguments and given is words:
             raise UsageError(
-                f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
-                "set.NAME=VALUE"
+                f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments",
+                "its settings are set.NAME=VALUE",
             )
     return dict(reader.resolved(entry, place))
 
@@ -391,16 +391,18 @@ def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
     """Raise ``UsageError`` for an argument of ``--each`` that applies to no player (``[[players]]`` tables)."""
     if "name" in each.table:
-        raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
+        raise UsageError(
+            f"--each name={each.table['name']}: every player needs its own name", "give it to each --engine"
+        )
     if each.arguments and not any("command" in player for player in players):
-        raise UsageError(f"--each arg={each.arguments[0]}: no player is a program; leave it out")
+        raise UsageError(f"--each arg={each.arguments[0]}: no player is a program", "leave it out")
     for key in each.table:
         if key not in (SOURCE, *SOURCES.values()) and not any(key in player for player in players):
-            raise UsageError(f"--each {each.names[key]}=...: no player takes it; leave it out")
+            raise UsageError(f"--each {each.names[key]}=...: no player takes it", "leave it out")
     for option in each.options:
         if not any(option in player.get("options", {}) for player in players):
             raise UsageError(
-                f"--each option.{option}=...: no player has options; those of the built-in engine are set.NAME=VALUE"
+                f"--each option.{option}=...: no player has options", "those of the built-in engine are set.NAME=VALUE"
             )
     for setting in each.settings:
         if not any("set" in player for player in players):

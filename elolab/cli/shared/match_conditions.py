@@ -164,7 +164,8 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
     if arguments.pairs is not None and arguments.games is not None:
         raise UsageError(
             f"--pairs {arguments.pairs} --games {arguments.games}: both set how often two players meet, and a pair is "
-            "two games; give one of them"
+            "two games",
+            "give one of them",
         )
     games = arguments.games
     pairs: int | None = arguments.pairs

@@ -249,14 +249,14 @@ def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
     for word in single:
         if is_player_word(word):
-            raise UsageError(f"{kind}: {word!r} describes a player in words; give --engine {word}")
+            raise UsageError(f"{kind}: {word!r} describes a player in words", f"give --engine {word}")
     players = [PlayerWords(kind, word) for word in single]
     players += [read_player_words(words) for words in arguments.engines]
     if len(players) < 2 or (kind != "tournament" and len(players) > 2):
         expected = "two or more: A B C, or --engine" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
         raise UsageError(
-            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}; elolab {kind} "
-            "--help explains the arguments"
+            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}",
+            f"elolab {kind} --help explains the arguments",
         )
     return players
 

@@ -79,7 +79,7 @@ def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
     if arguments.limit is None:
         return Limits.parse(",".join(given) or default)
     if given:
-        raise UsageError("--limit excludes --depth, --nodes and --time; leave one or the other out")
+        raise UsageError("--limit excludes --depth, --nodes and --time", "leave one or the other out")
     limits: Limits = arguments.limit
     return limits
 
@@ -160,8 +160,8 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
             others = [name for name in GAMES if game_named(name).position_option == option]
             hint = f", or --game {' or '.join(others)} for that position" if others else ""
             raise UsageError(
-                f"--{option} does not describe a position of {game.name}; "
-                f"give --{game.position_option} {game.start!r}{hint}"
+                f"--{option} does not describe a position of {game.name}",
+                f"give --{game.position_option} {game.start!r}{hint}",
             )
     text = getattr(arguments, game.position_option, None)
     moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
@@ -169,7 +169,7 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
         return game.position(text, moves, arguments.ranks if moves else "0")
     except PositionError as error:
         if text and (other := other_game_with(text, game.name)):
-            raise PositionError(f"{error}; for this position of {other} give --game {other}") from None
+            raise PositionError(f"{error}", f"for this position of {other} give --game {other}") from None
         raise
     except MoveError as error:
         named = str(error).partition("illegal move '")[2].partition("'")[0]

@@ -126,4 +126,4 @@ class CommandParser(argparse.ArgumentParser):
         command = self.prog.removeprefix("elolab ")
         if message.endswith(_ONE_ARGUMENT):
             message += self._hyphen_hint(message.removeprefix("argument ").partition(":")[0].split("/"))
-        raise UsageError(f"{command}: {message}; {self.prog} --help explains the arguments")
+        raise UsageError(f"{command}: {message}", f"{self.prog} --help explains the arguments")

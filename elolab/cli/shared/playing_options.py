@@ -234,11 +234,11 @@ def output_file(option: str, name: str) -> Path:
     """
     path = Path(name)
     if path.is_dir():
-        raise UsageError(f"{option} {name}: a folder; name a file")
+        raise UsageError(f"{option} {name}: a folder", "name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{option} {name}: there is no folder {path.parent}")
     if not path.exists() and not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}; name another")
+        raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}", "name another")
     return path
 
 
@@ -319,8 +319,8 @@ def specification_of(arguments: argparse.Namespace, kind: str, command: str, oth
     """
     if arguments.spec is None:
         raise UsageError(
-            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
-            f"elolab {command} --help explains the arguments"
+            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}",
+            f"elolab {command} --help explains the arguments",
         )
     path = find_config(kind, arguments.spec)
     if str(path) != arguments.spec:

@@ -132,7 +132,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
         return None
     path = output_file("--pgnout", pgn_words(arguments.pgnout)[0])
     if path.is_file() and not _begin_alike(path, _games_file(directory)):
-        raise UsageError(f"--pgnout {path}: the file holds other games; name another file, or remove this one")
+        raise UsageError(f"--pgnout {path}: the file holds other games", "name another file, or remove this one")
     return path
 
 

@@ -33,7 +33,7 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
         rows = pattern_rows(weights)
         if rows.shape[1] != weight_count():
             raise ConfigurationError(
-                f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {weight_count()}; fit them again"
+                f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {weight_count()}", "fit them again"
             )
         # Never replaced: other word arrays may hold the address of the existing array.
         if weights.digest not in _PATTERNS:

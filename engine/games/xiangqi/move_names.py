@@ -167,7 +167,7 @@ def read_game(
         try:
             words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
         except UserError as error:
-            raise WrongMoveError(0, f": {error}") from None
+            raise WrongMoveError(0, f": {error.args[0]}", error.args[1]) from None
     return [_played(position, number, word, first_rank) for number, word in enumerate(words)]
 
 
@@ -182,7 +182,7 @@ def _played(position: Position, number: int, word: str, first_rank: int) -> str:
     except UserError as error:
         base = ", ranks from 1" if first_rank else ""
         written = "" if word in str(error) else f" ({word!r}{base})"
-        raise WrongMoveError(number, f"{written}: {error}") from None
+        raise WrongMoveError(number, f"{written}: {error.args[0]}", error.args[1]) from None
     return move
 
 
@@ -229,7 +229,7 @@ def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
         if found:
             moves = [format_move(code) for code in found]
             readings = " or ".join(f"{move} ({format_move_name(position, move, 'wxf')})" for move in moves)
-            raise MoveError(f"move {text!r} may be {readings} in position {position.text!r}; write one of these")
+            raise MoveError(f"move {text!r} may be {readings} in position {position.text!r}", "write one of these")
     raise MoveError(f"no legal move is {text!r} {position.after_moves} in position {position.text!r}")
 
 
@@ -457,7 +457,7 @@ def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
         return format_move(codes[0])
     if codes:
         moves = " or ".join(map(format_move, codes))
-        raise MoveError(f"move {text!r} may be {moves} in position {position.text!r}; write one of these")
+        raise MoveError(f"move {text!r} may be {moves} in position {position.text!r}", "write one of these")
     ranks = f"ranks from {first_rank}"
     raise MoveError(f"no legal move is {text!r} ({ranks}) {position.after_moves} in position {position.text!r}")
 
@@ -482,7 +482,7 @@ def read_algebraic(
     if decided == "auto":
         raise WrongMoveError(
             0, f": moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
-            f"({' '.join(legal[1])}); say {argument('ranks', 0)} or {argument('ranks', 1)}",
+            f"({' '.join(legal[1])})", f"say {argument('ranks', 0)} or {argument('ranks', 1)}",
         )  # fmt: skip
     return legal[int(decided)]
 

@@ -11,7 +11,15 @@ import pytest
 from elolab.arena.keys.player import keys_of
 from elolab.arena.player_spec import merged
 from elolab.arena.players import registry
-from elolab.arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
+from elolab.arena.players.registry import (
+    PROTOCOLS,
+    PlayerError,
+    Protocol,
+    check_player,
+    make_player,
+    protocol_named,
+    protocols,
+)
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
@@ -56,7 +64,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
             "elolab.arena.keys", "player", "semaphore", flags=key(TEXTS, default=(), expected="a list of flags")
         ),
         read=read,
-        check=lambda spec: "flags: too many" if len(spec.protocol_key("flags", ())) > 2 else "",
+        check=lambda spec: PlayerError("flags: too many") if len(spec.protocol_key("flags", ())) > 2 else None,
         remedy="flags = [...]",
         has_own_level=True,
     )

@@ -7,7 +7,7 @@ import copy
 import functools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,11 @@ from elolab.engine.language import LANGUAGES, columns_of, messages_of
 from elolab.engine.settings import FILE_KINDS, FileKind
 from elolab.engine.settings.configuration import ConfigurationError, refuse_other_kind
 from elolab.engine.settings.schema import NUMBER, WHOLE, Default, Field, Schema, Table, declare, whole
+from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.keys.claims import ENGINES
 from elolab.tuning.keys.json_schema import schema_of, schema_text, value_schema
 from elolab.tuning.keys.reference import KINDS, PAGES, SCHEMAS, entries_of, example_of, find_places, page, places_of
+from elolab.tuning.study.study_spec import tuning_from_mapping
 from tests.support.cases import for_each
 
 ROOT = Path(__file__).parents[3]
@@ -64,12 +66,33 @@ def is_valid(kind: FileKind, data: Any) -> bool:
     return bool(validator_of(kind.name).is_valid(data))
 
 
-@pytest.mark.parametrize(
-    ("budget", "valid"), [({}, False), ({"games": 9, "minutes": 1}, False), ({"minutes": 1}, True)]
-)
-def test_a_budget_has_one_unit_in_the_schema_too(budget: dict[str, int], valid: bool) -> None:
-    wrong = [".".join(map(str, error.path)) for error in validator_of("tuning").iter_errors({"budget": budget})]
-    assert ("budget" in wrong) != valid
+CUP = {"players": [{"name": "a", "protocol": "uci", "command": []}, {"name": "b"}], "pairs": 1, "limit": "depth=1"}
+STUDY = {"game": "xiangqi", "limit": "nodes=10", "budget": {"games": 100}, "parameters": ["null_depth"]}
+TOO_SHORT = [
+    ("tournament", CUP, "command"),
+    ("tuning", STUDY | {"budget": {}}, "budget"),
+    ("tuning", STUDY | {"budget": {"games": 9, "minutes": 1}}, "budget"),
+    ("tuning", STUDY | {"dimensions": {"null_depth": {"choices": [3]}}}, "choices"),
+    ("ablation", {"limit": "nodes=10", "pairs": 9, "leave_one_out": [{"features": []}]}, "features"),
+    ("ablation", {"limit": "nodes=10", "pairs": 9, "leave_one_out": [{"features": {}}]}, "features"),
+    ("ablation", {"limit": "nodes=10", "pairs": 9, "interactions": [{"features": ["killers"]}]}, "features"),
+    ("ablation", {"limit": "nodes=10", "pairs": 9, "values": [{"parameter": "null_depth", "values": []}]}, "values"),
+    ("ablation", {"limit": "nodes=10", "pairs": 9, "factorial": [{"factors": {"killers": [1]}}]}, "killers"),
+]
+READERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "tournament": lambda data: spec_from_mapping(data, "cup.toml"),
+    "tuning": lambda data: tuning_from_mapping(data, "first.toml"),
+    "ablation": lambda data: ablation_from_mapping(data, "worth.toml"),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "key"), TOO_SHORT)
+def test_reader_and_schema_refuse_lists_with_too_few_entries_and_budgets_of_two_units(
+    name: str, data: dict[str, Any], key: str
+) -> None:
+    assert any(key in error.path for error in validator_of(name).iter_errors(data))
+    with pytest.raises(UserError, match=rf"\b{key} = "):
+        READERS[name](data)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

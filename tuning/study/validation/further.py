@@ -176,7 +176,7 @@ def plan_of_validation(
     # The study's purpose with only this validation's sides, because the other games are not played.
     purpose = purpose_of(plan)
     if plan.spec.is_by_matches and limits is not None:
-        raise RunError(f"validate: {argument('limit', str(limits))}: a command's matches have no limit; leave it out")
+        raise RunError(f"validate: {argument('limit', str(limits))}: a command's matches have no limit", "leave it out")
     if not plan.spec.is_by_matches:
         side = PlayerLoad.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
         purpose = replace(purpose, sides=(side,))
@@ -216,7 +216,8 @@ def further_validation(
         if wanted is not None and wanted > len(plan.reserved):
             raise RunError(
                 f"validate: {option} {wanted} needs as many different openings, but the validation half of the suite "
-                f"{spec.conditions.openings!r} has {len(plan.reserved)}; give fewer pairs"
+                f"{spec.conditions.openings!r} has {len(plan.reserved)}",
+                "give fewer pairs",
             )
     limits = limits or spec.conditions.limits
     if pairs is not None and pairs > (left := len(pairs_of_match(plan, store, limits, recommendation))):
