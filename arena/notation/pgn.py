@@ -392,7 +392,7 @@ def _format_clock(entry: MoveRecord, left_ms: float | None) -> str:
     """Format the time left on the clock and the latency, where known, as parts of a comment."""
     text = "" if left_ms is None else f", tl={left_ms / 1000:.3f}s"
     latency_ms = entry.latency_ms
-    return text if latency_ms is None else f"{text}, latency={latency_ms / 1000:.3f}s"
+    return text if latency_ms is None else f"{text}, latency={latency_ms / 1000:z.3f}s"
 
 
 _TIME_LEFT = re.compile(r"[\s,;]tl=(\d{1,15}(?:\.\d+)?)s(?![^\s,;])")

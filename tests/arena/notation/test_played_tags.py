@@ -181,6 +181,12 @@ def test_everything_is_read_back(moves: list[MoveRecord], limit: str, detail: st
         assert left_ms == pytest.approx(clock.remaining_ns / 1e6, abs=0.51)
 
 
+def test_a_latency_that_rounds_to_zero_has_no_sign() -> None:
+    move = MoveRecord(LINE[1], None, None, None, 5.7, reported_ms=6.0)
+    players = played_as([player("Ann", "clock=3/5"), player("Bob", "clock=3/5")], "xiangqi")
+    assert "latency=0.000s" in game_text(record_of((move,)), "cup", GAME, players=players)
+
+
 def test_times_left_over_several_controls() -> None:
     assert times_left_ms(Limits.parse("clock=2/1+0.1"), [400.0, 500.0, 100.0]) == [700.0, 1300.0, 1300.0]
     assert times_left_ms(Limits.parse("nodes=5"), [1.0, 2.0]) == [None, None]
