@@ -116,6 +116,7 @@ def test_words_mean_what_a_file_says(specify: Any) -> None:
     assert replace(spec, command=()) == replace(spec_from_mapping(content, "tournament"), command=())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("each", "own", "limit"),
     [

@@ -78,6 +78,7 @@ def test_the_report_and_the_console_are_in_chinese_too(
     assert "调参用的开局：17" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_a_best_trial_above_what_the_model_expects_is_called_optimistic(
     played: tuple[Path, Path, StudyResult],
 ) -> None:
