@@ -1,11 +1,11 @@
 """Compares elolab with fastchess: the same two chess engines, openings and limits, with 1, 2 and 16 games at a time.
 
-The two arenas take turns, and each plays a short and a long match. The difference between the two matches, divided by
-the difference in games or moves, is the speed in games per second and the processor time per move. So neither figure
-includes the start of the programs, which has its own column. An uncounted match comes first, because elolab may have to
-compile. Processor time and memory count the arena and its helper processes, without the engines, as read from
-``/proc``. Latency is the time charged for a move minus the time that the engine reports, which is in whole
-milliseconds. A ratio above 1 is in elolab's favour for games per second, a ratio below 1 for everything else.
+The two arenas take turns, and each plays a short and a long match. Games per second are the additional games of the
+long match divided by its additional time; processor time per move is computed alike. So neither figure includes the
+start of the programs, which has its own column. An uncounted match comes first, because elolab may have to compile.
+Processor time and memory count the arena and its helper processes, without the engines, as read from ``/proc``. Latency
+is the time charged for a move minus the time that the engine reports, which is in whole milliseconds. A ratio above 1
+is in elolab's favour for games per second, a ratio below 1 for everything else.
 
 At the end, fastchess's statistics are compared with elolab's statistics of the same games: pentanomial counts, Elo,
 normalized Elo and log-likelihood ratio. elolab computes its intervals in another way (``docs/statistics.md``). For this

@@ -38,7 +38,7 @@ def to_ranks_from_one(move: str) -> str:
 
 
 def main() -> None:
-    """Search random positions until enough are found."""
+    """Search random positions of the stored games until enough tactical positions are found, and print them."""
     parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path, metavar="RUN_FOLDER", help="of the stored games")
     add_count(parser, "positions", 40)

@@ -192,9 +192,10 @@ class _GameThread:
         return True
 
     def start(self, task: _Task) -> bool:
-        """Play a prepared game in compiled code; returns whether the game has ended. If not, continue it in Python.
+        """Play a prepared game in compiled code; returns whether the game has ended.
 
-        If the game's players have changed since its preparation, the preparation is dropped and no move is played.
+        If it has not, the caller continues it in Python. If the game's players have changed since its preparation, the
+        preparation is dropped and no move is played.
         """
         game = task.prepared
         assert game is not None

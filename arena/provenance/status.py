@@ -32,7 +32,7 @@ SCHEMA_VERSION = 1
 FAULTS_FOLDER = "faults"
 """Subfolder of a run with one text file per fault: the fault and the last lines exchanged before it."""
 MOST_FAULTS = 100
-"""Maximum number of faults that the status lists and that get a file; the first ones in schedule order are kept."""
+"""Maximum number of faults that the status lists. Each has a file; the first ones in schedule order are kept."""
 
 RUNNING = "running"
 FINISHED = "finished"

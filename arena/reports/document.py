@@ -171,7 +171,7 @@ def write_document(
 def html_page(document: Document) -> str:
     """Render a report as one HTML page.
 
-    The page is self-contained, but loads a large number of games from the folder ``GAMES_FOLDER`` next to it.
+    The page is self-contained unless it has many games: it then loads them from the folder ``GAMES_FOLDER`` next to it.
     """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections

@@ -189,7 +189,7 @@ def read_contents(
 ) -> Contents:
     """Read the games once, in schedule order; returns the contents of the report.
 
-    Only the first ``planned_games`` games of the schedule count, because a sequential test may be decided after them.
+    Only the first ``planned_games`` games of the schedule count: games after the decision of a sequential test do not.
     In a joint report, ``runs`` has each run's folder and specification. ``notes`` and ``provenance`` become warnings
     (see ``Contents`` and ``Caveats``). Chunks of games may be written into ``directory``.
     """

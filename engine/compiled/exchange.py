@@ -666,7 +666,11 @@ def _beats() -> Any:
 
 
 class _Schedule:
-    """A thread's open file ``SCHEDULE_PATH``, or on other systems the negative address of the delays in ``_beats``."""
+    """A thread's source for the time that it waited for a processor.
+
+    ``descriptor`` is its open file ``SCHEDULE_PATH``, or, on systems without this file, the negative address of the
+    delays that ``_beats`` measures.
+    """
 
     def __init__(self) -> None:
         try:

@@ -63,7 +63,7 @@ def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
 
 
 def _solver(sample: Sample, phases: int) -> Solver:
-    """Make the function that returns the weights of every phase for a given strength.
+    """Make the function that returns the weights of every phase for a given strength of the penalty.
 
     Raises ``FitError`` if no phase has enough positions.
     """

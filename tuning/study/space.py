@@ -112,7 +112,8 @@ class Dimension:
     ``None`` stands for the default ``R_END``.
     """
     needs: tuple[tuple[str, tuple[Value, ...]], ...] | None = None
-    """Conditions for an engine's option to have an effect: other dimensions, each with the values that it must have.
+    """Conditions for an engine's option to have an effect: names of other dimensions, each with its
+    permitted values.
 
     ``None`` means no conditions. Parameters of the built-in engine have ``depends_on`` in the parameter table instead.
     """

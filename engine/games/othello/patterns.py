@@ -30,7 +30,10 @@ PATTERNS: dict[str, tuple[int, ...]] = {
     "diagonal of 5": _squares("d1 e2 f3 g4 h5"),
     "diagonal of 4": _squares("e1 f2 g3 h4"),
 }
-"""Squares of each pattern in one orientation, by pattern name; the first is the lowest digit of occupation indices."""
+"""Squares of each pattern in one orientation, by pattern name.
+
+A pattern's index is a number in base 3 with one digit per square; the first square is the lowest digit.
+"""
 
 RANKS = 8
 BYTES = 256

@@ -291,7 +291,7 @@ class BudgetSchedule:
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
     def _rounds_to_play(self) -> tuple[Round, ...]:
-        """The rounds to play. Once the playoff has begun, only earlier rounds: the search may have ended early."""
+        """The rounds of the search; those before the playoff once it has begun, because a search may end early."""
         playoff = self._store.metadata(PLAYOFF_METADATA)
         return self.rounds if playoff is None else self.rounds[: int(playoff[0])]
 

@@ -85,7 +85,7 @@ class GainTest:
 
     @cached_property
     def batch_pairs(self) -> int:
-        """Number of game pairs between two analyses up to the horizon."""
+        """Number of game pairs from one analysis to the next, for the analyses up to the ``horizon``."""
         return min(self.pairs, max(MIN_BATCH, math.ceil(self.pairs / LOOKS)))
 
     @cached_property
