@@ -343,15 +343,15 @@ def _escaped(value: str) -> str:
 
 def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
     """The game's moves, move numbers, comments and result as a list of words, to be wrapped into lines."""
-    mover = game.side_to_move(portable.start)
+    first_ply = game.first_ply(portable.start)
     words = _comment_words(portable.comment)
     names = [entry.move for entry in portable.moves]
     if game.move_names is not None:
         names = game.move_names.format_moves(game.position(portable.start), names, notation)
-    for ply, (name, entry) in enumerate(zip(names, portable.moves, strict=True), start=mover):
+    for ply, (name, entry) in enumerate(zip(names, portable.moves, strict=True), start=first_ply):
         if ply % 2 == 0:
             words.append(f"{ply // 2 + 1}.")
-        elif ply == mover:
+        elif ply == first_ply:
             words.append(f"{ply // 2 + 1}...")
         words.append(name)
         words += _comment_words(entry.comment)

@@ -27,8 +27,8 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "7d8167313aa9": frozenset({
-        "f46a44ef0b5f", "f13ea522aa78", "c41fa9b5977e",
+    "1509372b9fe3": frozenset({
+        "7d8167313aa9", "f46a44ef0b5f", "f13ea522aa78", "c41fa9b5977e",
         "7df5fdbcc344",
         "f2d5272f234d",
         "1ba0ef8d92d4", "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",

@@ -626,6 +626,12 @@ class Game:
         words = (text or self.start).split()
         return int(len(words) > 1 and words[1].lower() in self.side_letters[1].lower())
 
+    def first_ply(self, text: str) -> int:
+        """Number of plies before a legal position, from the move number in its text; 0 or 1 if the text has none."""
+        words = text.split()
+        number = int(words[5]) if len(words) > 5 and words[5].isdecimal() else 1
+        return 2 * (max(number, 1) - 1) + self.side_to_move(text)
+
     def empty_squares(self, text: str) -> int:
         """Number of empty squares in a legal position's text."""
         board = text.split()[0]

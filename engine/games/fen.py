@@ -27,7 +27,8 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
     """Parse the first field of the FEN ``text``: returns the letter of each piece by square. Raises ``PositionError``.
 
     The board has ``ranks`` ranks and ``files`` files. Squares are numbered from 0 along the first rank, then the next.
-    ``first_rank`` is the number of the first rank in errors. ``letters`` are the valid lower-case letters.
+    ``first_rank`` is the number of the first rank in errors. ``letters`` are the valid lower-case letters. Digits
+    side by side are added, as in Stockfish and fastchess.
     """
     rows = text.split()[0].split("/")
     top = first_rank + ranks - 1
@@ -37,7 +38,7 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
     for index, row in enumerate(rows):
         rank, file = ranks - 1 - index, 0
         for letter in row:
-            if letter.isascii() and letter.isdigit():
+            if letter in "123456789":
                 file += int(letter)
                 continue
             if letter.lower() not in letters:

@@ -149,6 +149,18 @@ def test_written_games_are_read_by_python_chess(start: int | None) -> None:
 
 
 @pytest.mark.parametrize(
+    "fen", ["4k3/8/8/8/8/8/8/R3K3 w - - 0 20", "4k3/8/8/8/8/8/8/R3K3 b - - 3 20", "4k3/8/8/8/8/8/8/4K2R b"]
+)
+def test_a_game_is_numbered_from_the_move_number_of_its_position(fen: str) -> None:
+    moves = ("e1d2", "e8d7", "d2e3") if " w " in fen else ("e8d7", "e1d2", "d7e6")
+    text = portable_text(PortableGame((), fen, tuple(PortableMove(move) for move in moves), "*"), GAME)
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    exporter = chess.pgn.StringExporter(headers=False)
+    assert text.endswith("\n" + game.accept(exporter) + "\n")
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ('[White "a"]\n\n1. e4 e5\n2. Nd2 Nc6 *', "line 4: White's move 2: no legal move is 'Nd2' after 2 moves in"),

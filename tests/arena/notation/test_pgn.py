@@ -66,6 +66,12 @@ def test_tags_and_moves() -> None:
     )
 
 
+def test_moves_are_numbered_from_the_move_number_of_the_position() -> None:
+    start = " ".join([*BLACK_FIRST.split()[:2], "- - 4 17"])
+    moves = (MoveRecord("h9g7", 0, 1, 1, 1.0), MoveRecord("h0g2", 0, 1, 1, 1.0))
+    assert "\n17... H9-G7 {+0.00/1 0.001s 1n} 18. H0-G2 {+" in game_text(record_of(start, moves), "cup", GAME)
+
+
 def test_the_count_of_plies_is_that_of_the_moves_shown() -> None:
     moves = (MoveRecord("h9g7", 0, 1, 1, 1.0),)
     text = game_text(record_of(GAME.start, moves, opening=Opening(GAME.start, ("h2e2",), "cannon")), "cup", GAME)

@@ -66,6 +66,8 @@ def test_fields_may_be_missing_and_are_written_in_one_way(text: str, canonical: 
         ("4k3/8/8/8/8/8/8/4K2 w", "rank 1 has 7 files, expected 8"),
         ("4k3/8/8/8/8/8/8/4K4 w", "rank 1 has 9 files"),
         ("4k3/8/8/x7/8/8/8/4K3 w", "unknown piece 'x' in rank 5"),
+        ("4k3/8/80/8/8/8/8/4K3 w", "unknown piece '0' in rank 6"),
+        ("4k3/8/44/8/8/8/8/4K3 w", None),
         ("4k3/8/8/8/8/8/8/4K3 x", "side to move is 'x', expected w or b"),
         ("8/8/8/8/8/8/8/4K3 w", "Black has no king"),
         ("4k3/8/8/8/8/8/8/4KK2 w", "White has 2 kings"),
