@@ -89,8 +89,10 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
     game = position.game
     played = [word for given in arguments.moves for word in given.split()]
     words = [word for given in arguments.search_moves for word in given.split()]
-    if arguments.ranks != "auto":
-        return game.read_moves(position, words, arguments.ranks)
+    if game.move_names is not None and options.in_names(game, words):
+        return [game.move_names.parse_move_name(position, word) for word in words]
+    if arguments.ranks != "auto" or options.in_names(game, played):
+        return game.read_moves(position, words, "0" if arguments.ranks == "auto" else arguments.ranks)
     readings: list[list[str]] = []
     failure = MoveError("")
     for ranks in ("0", "1"):

@@ -106,6 +106,47 @@ def test_moves_to_search_in_no_ranks_or_in_both_are_told(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "squares"),
+    [
+        (
+            "--game chess --moves e4 e5 Nf3 --search-moves Nc6",
+            "--game chess --moves e2e4 e7e5 g1f3 --search-moves b8c6",
+        ),
+        (
+            "--game chess --moves d2d4 Nf6 c2-c4 --search-moves e7e6",
+            "--game chess --moves d2d4 g8f6 c2c4 --search-moves e7e6",
+        ),
+        ("--moves 炮二平五 H8+7 --search-moves 马二进三", "--moves h2e2 h9g7 --search-moves h0g2"),
+        ("--moves C2=5 --ranks auto --search-moves h9g7", "--moves h2e2 --search-moves h9g7"),
+    ],
+)
+def test_moves_may_be_in_any_notation(words: str, squares: str, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = []
+    for given in (words, squares):
+        assert command_line.main(["analyse", "--depth", "1", "--json", *given.split()]) == 0
+        found = json.loads(capsys.readouterr().out)
+        texts.append([found[key] for key in ("move", "score", "nodes", "principal_variation")])
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--game chess --moves e4 e9", "Black's move 1: cannot read move 'e9': expected SAN such as Nf3"),
+        ("--game chess --moves e2e4 Ke6", "Black's move 1: no legal move is 'Ke6' after 1 move in position"),
+        ("--game chess --moves e2e4 e7e9", "cannot read the move 'e7e9', expected squares such as e2e4"),
+        ("--game chess --moves e4 --search-moves Nc7", "no legal move is 'Nc7' after 1 move in position"),
+        ("--moves 炮二平二", "Red's move 1"),
+    ],
+)
+def test_a_wrong_move_in_any_notation_is_named(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["analyse", "--depth", "1", *words.split()]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
 def test_the_columns_of_ten_lines_line_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["analyse", "--depth", "2", "--multipv", "10"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if "  depth 2 " in line]

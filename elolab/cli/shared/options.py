@@ -6,7 +6,9 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.colours import YELLOW, coloured
@@ -135,7 +137,7 @@ def add_position(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="MOVE",
-        help="moves played from the position, such as h2e2 h9g7, or d3 pass",
+        help="moves played from the position, such as h2e2 h9g7, or d3 pass; in any notation of the game, such as Nf3",
     )
     group.add_argument(
         "--ranks",
@@ -152,7 +154,7 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
     """
     from elolab.arena.notation.game_moves import other_game_with
     from elolab.engine.games import GAMES, game_named
-    from elolab.engine.games.contract import MoveError, PositionError
+    from elolab.engine.games.contract import PositionError
 
     game = game_of(arguments)
     for option in ("fen", "board"):
@@ -166,16 +168,41 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
     text = getattr(arguments, game.position_option, None)
     moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
     try:
-        return game.position(text, moves, arguments.ranks if moves else "0")
+        position = game.position(text)
     except PositionError as error:
         if text and (other := other_game_with(text, game.name)):
             raise PositionError(f"{error}", f"for this position of {other} give --game {other}") from None
         raise
+    return _after(position, moves, arguments.ranks) if moves else position
+
+
+_SQUARES = re.compile(r"[a-z]\d+-?[a-z]\d+[a-z]?", re.IGNORECASE)
+
+
+def in_names(game: Game, moves: Sequence[str]) -> bool:
+    """Whether some of the moves are not written as squares, in a game with other notations of moves."""
+    return game.move_names is not None and not all(map(_SQUARES.fullmatch, moves))
+
+
+def _after(position: Position, moves: Sequence[str], ranks: str) -> Position:
+    """The position after ``moves``: squares or, where these cannot be read, any notation of the game.
+
+    ``ranks`` is the value of ``--ranks``. Raises ``MoveError`` if a move is illegal.
+    """
+    from elolab.arena.notation.game_moves import read_moves
+    from elolab.engine.games.contract import MoveError
+
+    game = position.game
+    try:
+        return game.position(position.start, moves, ranks)
     except MoveError as error:
+        if in_names(game, moves):
+            read_moves(position, moves, ranks)
+            return position
         named = str(error).partition("illegal move '")[2].partition("'")[0]
-        if arguments.ranks == "0" or not named or named in map(str.lower, moves):
+        if ranks == "0" or not named or named in map(str.lower, moves):
             raise
-        raise MoveError(f"{error}, read with --ranks {arguments.ranks}, shown in ranks 0-9") from None
+        raise MoveError(f"{error}, read with --ranks {ranks}, shown in ranks 0-9") from None
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
