@@ -646,9 +646,9 @@ function portable(shown) {
   if (drawer?.pgnFormats) tags.push(["Format", drawer.pgnFormats[notation]]);
   const reason = header.reasons[columns.reason[index]];
   tags.push(["PlyCount", String(shown.entries.length)], ["Termination", pgn.terminations[reason]], ["Reason", reason]);
-  const words = [];
+  const words = [], first = shown.start + 2 * (Number(shown.position.split(" ")[5] || 1) - 1);
   shown.entries.forEach((entry, place) => {
-    const ply = shown.start + place;
+    const ply = first + place;
     if (ply % 2 === 0) words.push(`${ply / 2 + 1}.`);
     else if (place === 0) words.push(`${(ply + 1) / 2}...`);
     const name = drawer ? called(drawer, shown.states[place], entry.move, notation) : entry.move;
