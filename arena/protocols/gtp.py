@@ -69,7 +69,7 @@ def mistake_in(spec: PlayerSpec) -> PlayerError | None:
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
         return PlayerError(
-            f"limit = {str(limits)!r}, but GTP cannot tell an engine of a depth or of nodes",
+            f"limit = {str(limits)!r}, but GTP has no limit by depth or nodes",
             f'set its level in command or commands, and give limit = "{OWN_LEVEL}", a clock or a move_time',
         )
     if limits.clock_ms is not None and limits.move_time_ms is not None:
@@ -81,7 +81,7 @@ def mistake_in(spec: PlayerSpec) -> PlayerError | None:
             f"limit = {str(limits)!r}, but GTP counts whole seconds", "give a clock or move_time in whole seconds"
         )
     if spec.options:
-        return PlayerError("options are UCI's", "GTP has none: give commands, a list of the engine's own commands")
+        return PlayerError("options are UCI's, and GTP has none", "give commands, a list of the engine's own commands")
     if passes_of(spec) not in PASSES:
         return PlayerError(f"gtp_passes = {passes_of(spec)!r}, expected {' or '.join(PASSES)}")
     for command in commands_of(spec):

@@ -47,10 +47,10 @@ def mistake_in(spec: PlayerSpec) -> PlayerError | None:
     """The error for a player specification that the NBoard protocol does not support; otherwise ``None``."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
         return PlayerError(
-            f"limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth", 'give limit = "depth=N"'
+            f"limit = {str(spec.limits)!r}, but NBoard limits a search by depth only", 'give limit = "depth=N"'
         )
     if spec.options:
-        return PlayerError("options are UCI's", "NBoard has none: set the engine up in command")
+        return PlayerError("options are UCI's, and NBoard has none", "set the engine up in command")
     return None
 
 

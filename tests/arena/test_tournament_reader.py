@@ -186,7 +186,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "commands": "level 3"}]}, ['["level 3"]']),
         (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "gtp_passes": "no"}]}, ["'no'", "omit"]),
         (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "limit": "clock=0.5"}]}, ["whole seconds"]),
-        (OTHELLO | {"players": [{}, {"protocol": "nboard", "command": "x"}]}, ["can only be told a depth"]),
+        (OTHELLO | {"players": [{}, {"protocol": "nboard", "command": "x"}]}, ["limits a search by depth only"]),
         (OTHELLO | {"players": [{}, {"protocol": "nboard", "command": "x", "limit": "own"}]}, ["players over GTP"]),
     ],
 )

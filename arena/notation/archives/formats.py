@@ -49,7 +49,7 @@ _ARCHIVES_NOT_READ = (
 )
 """Archive formats that elolab cannot read: a test of a file's first bytes, the problem and the remedy."""
 _NOT_GAMES = (
-    (_begins(b"sqlite format 3"), "an SQLite database", "of a run's folder games.pgn has the games"),
+    (_begins(b"sqlite format 3"), "an SQLite database", "in a run's folder, games.pgn has the games"),
     (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ", "save the games as PGN or XQF"),
     (_begins(b"<?xml", b"<"), "XML, but not a game of CCBridge (CBF)", "save the games as PGN or XQF"),
     (lambda data: re.match(rb'\s*[{[]\s*["{]', data) is not None, "JSON", "save the games as PGN"),

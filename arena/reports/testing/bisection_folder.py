@@ -77,8 +77,7 @@ class BisectionFolder:
                 folder.rmdir()
 
     def _conclude(self, error: BaseException | None) -> None:
-        if self.is_interrupted:
-            assert self.unfinished is not None
+        if self.unfinished is not None and self.is_interrupted:
             ending = RunEnding(INTERRUPTED, self.unfinished.signal)
         elif isinstance(error, KeyboardInterrupt):
             ending = RunEnding(INTERRUPTED, error.args[0] if error.args else None)
@@ -91,7 +90,7 @@ class BisectionFolder:
     @property
     def is_interrupted(self) -> bool:
         """Whether the search ended early because its run was stopped, for example by Ctrl-C."""
-        return self.unfinished is not None and (self.unfinished.interrupted or not self.unfinished.missing)
+        return self.unfinished is not None and (self.unfinished.interrupted or self.unfinished.signal is not None)
 
     def search(self, play: PlayTest) -> Iterator[Step]:
         """Test commits until the search is complete, and yield each step once it is stored.

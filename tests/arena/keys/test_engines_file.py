@@ -318,8 +318,8 @@ def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem
     ("table", "protocol", "problem"),
     [
         ("options = { Hash = 3 }", "", "options is a key of engines over uci"),
-        ('limit = "depth=4"', "", "GTP cannot tell an engine of a depth"),
-        ('protocol = "gtp"\nlimit = "depth=4"', "GTP", "GTP cannot tell an engine of a depth"),
+        ('limit = "depth=4"', "", "GTP has no limit by depth"),
+        ('protocol = "gtp"\nlimit = "depth=4"', "GTP", "GTP has no limit by depth"),
         ('protocol = "uci"\nlimit = "own"', "UCI", "only players over GTP"),
     ],
 )

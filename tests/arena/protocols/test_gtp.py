@@ -130,13 +130,13 @@ def test_no_clock() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"limits": Limits(depth=4)}, "limit = 'depth=4', but GTP cannot .* set its level .* limit = \"own\""),
-        ({"limits": Limits(nodes=9, clock_ms=1000)}, "GTP cannot tell an engine of a depth or of nodes"),
+        ({"limits": Limits(depth=4)}, "limit = 'depth=4', but GTP has no limit by .* set its level .* limit = \"own\""),
+        ({"limits": Limits(nodes=9, clock_ms=1000)}, "GTP has no limit by depth or nodes"),
         ({"limits": Limits(clock_ms=9000, move_time_ms=1000)}, "not both"),
         ({"limits": Limits(move_time_ms=100)}, "limit = 'move_time=0.1', but GTP counts whole seconds"),
         ({"limits": Limits(clock_ms=1500)}, "whole seconds"),
         ({"limits": Limits(clock_ms=9000, clock_kind="cpu")}, "cannot play on the cpu clock"),
-        ({"options": (("Hash", "1"),)}, "options are UCI's; GTP has none: give commands"),
+        ({"options": (("Hash", "1"),)}, "options are UCI's, and GTP has none; give commands"),
         ({"gtp_passes": "sent"}, "gtp_passes = 'sent', expected send or omit"),
         ({"commands": ("level 3\nquit",)}, "commands: .* is no GTP command"),
         ({"commands": ("",)}, "commands: '' is no GTP command"),

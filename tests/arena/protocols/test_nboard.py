@@ -108,7 +108,7 @@ def test_no_text_upsets_the_session(lines: list[str]) -> None:
 
 @pytest.mark.parametrize("limit", ["nodes=100", "move_time=1", "clock=10", "depth=4,nodes=10"])
 def test_limits_that_the_protocol_does_not_know(limit: str) -> None:
-    with pytest.raises(PlayerError, match='can only be told a depth; give limit = "depth=N"'):
+    with pytest.raises(PlayerError, match='limits a search by depth only; give limit = "depth=N"'):
         check_player(mock_spec("nboard", limits=Limits.parse(limit)), "othello")
 
 
